@@ -1,0 +1,1 @@
+"""Worlds: actions go in, observations come out. Knows nothing of models or agents."""

@@ -1,0 +1,117 @@
+"""The contract every engine keeps: a request goes in, a completion comes out, nothing is hidden."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal, Protocol
+
+from grammars import Grammar
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a chat; models without a chat template see the contents joined."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """How tokens are drawn. Temperature 0 is greedy; the seed has an effect only above it."""
+
+    max_tokens: int
+    temperature: float = 0.0
+    top_p: float = 1.0
+    seed: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One question to the model."""
+
+    id: str
+    """Names the request in logs and errors: run-wide unique, e.g. `4-2/225#r1.t7`."""
+    messages: tuple[Message, ...]
+    grammar: Grammar | None = None
+    sampling: Sampling
+    stop: tuple[str, ...] = ()
+    """Strings that end the answer and are not part of it; ignored where a grammar ends it first."""
+
+
+class FinishReason(StrEnum):
+    """Why the model stopped."""
+
+    STOP = "stop"
+    """It said it was done, met a stop string, or the grammar allowed nothing more."""
+    LENGTH = "length"
+    """The tokens ran out: with a grammar, the text is only a valid beginning."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """The model's answer and what it cost."""
+
+    text: str
+    finish_reason: FinishReason
+    prompt_tokens: int
+    cached_tokens: int
+    """Of the prompt's tokens, those the engine had already in its prefix cache."""
+    generated_tokens: int
+    seconds: float
+    """Wall time from sending to the last token, restarts of the engine included."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineStatus:
+    """A glance for the progress line."""
+
+    state: str
+    """A word or two: `ready`, `starting`, `restarting (2)`, `stopped`."""
+    restarts: int = 0
+    generated_tokens: int = 0
+    """Since the engine was opened."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineCard:
+    """What the protocol card must say of an engine and its model."""
+
+    engine: str
+    model: str
+    context_length: int
+    """Tokens that prompt and answer may have together."""
+    identity: Mapping[str, str] = field(default_factory=dict)
+    """What changes the numbers: hashes of model files, dtype, versions, grammar backend."""
+    setting: Mapping[str, str] = field(default_factory=dict)
+    """What only changes the speed: address, device, process layout."""
+
+
+class Engine(Protocol):
+    """A model behind one door. Opened as an async context manager by `inference.open_engine`.
+
+    Four methods where style asks for two: counting belongs to the engine because only it has the real
+    tokenizer and template, and the card and the status are read by the run, not by agents.
+    """
+
+    @property
+    def card(self) -> EngineCard:
+        """What is behind the door; constant once open."""
+        ...
+
+    async def count_tokens(self, messages: tuple[Message, ...]) -> int:
+        """Tokens of the prompt that `generate` would send for these messages."""
+        ...
+
+    async def generate(self, request: Request) -> Completion:
+        """Answer one request; many may be in flight.
+
+        Raises:
+            RequestError: the request can never be answered (malformed, prompt too long).
+            EngineFault: the engine broke and could not be brought back, or gave this request up.
+        """
+        ...
+
+    def status(self) -> EngineStatus:
+        """The state now; never blocks."""
+        ...
