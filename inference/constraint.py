@@ -1,27 +1,27 @@
 """The one place that knows how engines want to be told a `grammars.Grammar`.
 
-A grammar becomes an Outlines type, and an Outlines type becomes the request field of a vLLM server or, in
-`inference.transformers_engine`, a logits processor. `matches` reads an answer again after it came back,
-because a backend at its limits may cut an answer short and still call it finished.
+A grammar becomes an Outlines type, and an Outlines type becomes the request field of a vLLM server
+or, in `inference.transformers_engine`, a logits processor. `matches` reads an answer again after it
+came back, because a backend at its limits may cut an answer short and still call it finished.
 
-Outlines is imported on first use: it takes more than a second, which a command that never meets a model
-need not wait for.
+Outlines is imported on first use: it takes more than a second, which a command that never meets a
+model need not wait for.
 """
 
 import json
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from grammars import Grammar, GrammarKind
 
 if TYPE_CHECKING:
     from outlines.types import CFG, Choice, JsonSchema, Regex
 
-    type OutlinesType = Choice | Regex | CFG | JsonSchema
+    OutlinesType: TypeAlias = Choice | Regex | CFG | JsonSchema
 
 MOST_CHOICES = 1000
-"""Longer choices are sent as a regex: the guidance backend accepts more than 2000 and then fails."""
+"""Longer choices go as a regex: the guidance backend accepts more than 2000 and then fails."""
 
 _METACHARACTERS = re.compile(r"[\\.^$*+?{}\[\]|()]")
 
@@ -44,9 +44,9 @@ def outlines_type(grammar: Grammar) -> "OutlinesType":
 
 
 def request_fields(grammar: Grammar) -> dict[str, dict[str, object]]:
-    """What a vLLM request carries beside the prompt; the caller may change it freely.
+    """What a vLLM request carries beside the prompt; a new dict at each call.
 
-    Exactly one key stands inside `structured_outputs`: the server ignores unknown ones without a word.
+    Exactly one key stands inside: the server ignores those it does not know without a word.
     """
     return {"structured_outputs": _structured_outputs(outlines_type(grammar))}
 
@@ -80,11 +80,11 @@ def alternatives(options: tuple[str, ...]) -> str:
 def matches(grammar: Grammar, text: str) -> bool:
     """Whether the grammar allows the whole text.
 
-    A regex is read in Python's dialect, the engines read it in Rust's. They agree on literals, classes,
-    groups, repetition and alternatives; they differ in what only one of them knows, such as `\\p{L}` and
-    `\\z` (Rust) or `\\Z` (Python), and the size of `\\d`, `\\w` and `\\s` outside ASCII. Keep to the common
-    part. A CFG is read by llguidance itself or, where that is not installed, by Lark, which knows
-    none of llguidance's extensions.
+    A regex is read in Python's dialect, while engines read it in Rust's. They agree on literals,
+    classes, groups, repetition and alternatives. Keep to those: a construct that only Rust knows
+    (Unicode properties) is a `ValueError` here, set operations inside brackets mean something else,
+    and the classes for digits and words may differ outside ASCII. A CFG is read by llguidance itself or, where that is not
+    installed, by Lark, which knows none of llguidance's extensions.
 
     Raises:
         ValueError: the grammar itself cannot be read.
@@ -145,7 +145,7 @@ def _lark_matches(source: str, text: str) -> bool:
 
 
 def _json_matches(schema: str, text: str) -> bool:
-    import jsonschema
+    import jsonschema  # type: ignore[import-untyped]
 
     try:
         value = json.loads(text)

@@ -1,18 +1,19 @@
 """From messages to the token ids of a prompt, by the model's own tokenizer and chat template.
 
-Used by every engine, so that all of them send the same ids for the same messages. Not thread-safe: one
-renderer belongs to one thread or one event loop. Needs no weights and no network.
+Used by every engine, so that all of them send the same ids for the same messages. Not thread-safe:
+one renderer belongs to one thread or one event loop. Needs no weights and no network.
 
 What a template refuses is found out once, when the renderer is made:
 
-- A system role that the template rejects, drops, or moves behind later turns (which would break the rule
-  that prompts grow only at the end) is folded into the first user message.
+- A system role that the template rejects, drops, or moves behind later turns (which would break
+  the rule that prompts grow only at the end) becomes the user's, joined to the user's next message.
 - Neighbours of equal role that the template rejects are merged, a blank line between them.
 
 Templates that print today's date are given a fixed one, so that a prompt is the same tomorrow.
 """
 
 import datetime
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
@@ -27,9 +28,9 @@ _DATE = datetime.datetime(2024, 7, 26)
 class Renderer:
     """Turns messages into token ids and ids back into text.
 
-    A transcript that grew at the end renders to ids that begin with the earlier ids, except that the last
-    earlier token may differ where the tokenizer joins it to what follows (an answer that begins with
-    a line break, say).
+    A transcript that grew at the end renders to ids that begin with the earlier ids, except that
+    the last earlier token may differ where the tokenizer joins it to what follows (an answer that
+    begins with a line break, say).
     """
 
     def __init__(self, directory: Path, style: PromptStyle) -> None:
@@ -81,8 +82,11 @@ class Renderer:
 
     def _chat(self, messages: tuple[Message, ...]) -> str:
         if not self._takes_system:
-            messages = _system_folded(messages)
-        if not self._takes_neighbours:
+            messages = tuple(
+                replace(message, role="user") if message.role == "system" else message
+                for message in messages
+            )
+        if not (self._takes_system and self._takes_neighbours):
             messages = _neighbours_merged(messages)
         *earlier, last = messages
         begun = last.content if last.role == "assistant" else ""
@@ -134,17 +138,6 @@ def _probes(*roles: str) -> list[Message]:
         Message(role, f"probe-{number}")  # type: ignore[arg-type]
         for number, role in enumerate(roles)
     ]
-
-
-def _system_folded(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    system = [message.content for message in messages if message.role == "system"]
-    rest = [message for message in messages if message.role != "system"]
-    if not system:
-        return messages
-    if not rest or rest[0].role != "user":
-        return (Message("user", _BLANK_LINE.join(system)), *rest)
-    first = Message("user", _BLANK_LINE.join((*system, rest[0].content)))
-    return (first, *rest[1:])
 
 
 def _neighbours_merged(messages: tuple[Message, ...]) -> tuple[Message, ...]:

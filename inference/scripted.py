@@ -1,7 +1,7 @@
 """An engine that says what a script says: for tests of everything that talks to a model.
 
-It keeps the whole contract of `Engine`: the context length is enforced, stop strings and `max_tokens` cut
-the answer, and a reply that the request's grammar forbids is an error of the script, never an answer.
+It keeps the whole contract of `Engine`: the context length is enforced, stop strings and
+`max_tokens` cut the answer, and a reply that the grammar forbids is an error, never an answer.
 """
 
 import asyncio
@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from inference.constraint import matches
 from inference.engine import (
@@ -23,8 +24,8 @@ from inference.engine import (
 from inference.errors import InferenceError, RequestError, ServerSetupError
 from inference.model import ModelSpec
 
-type Script = Sequence[str] | Mapping[str, Sequence[str]] | Callable[[Request], str]
-"""Replies in order; or in order for each task, named by the request's id up to the first `#`; or a rule."""
+Script: TypeAlias = Sequence[str] | Mapping[str, Sequence[str]] | Callable[[Request], str]
+"""Replies in order; or in order by task (the request's id up to the first `#`); or a rule."""
 
 
 class ScriptExhausted(InferenceError):
@@ -92,14 +93,14 @@ class ScriptedEngine:
         room = self._card.context_length - prompt_tokens
         if room < 1:
             raise RequestError(
-                f"request {request.id}: {prompt_tokens} prompt tokens leave no room for an answer in "
-                f"a context of {self._card.context_length}; shorten the prompt"
+                f"request {request.id}: {prompt_tokens} prompt tokens leave no room for an answer "
+                f"in a context of {self._card.context_length}; shorten the prompt"
             )
         text = self._next(request)
         if self._check and request.grammar is not None and not matches(request.grammar, text):
             raise ScriptMismatch(
                 f"request {request.id}: the {request.grammar.kind} grammar {request.grammar.digest} "
-                f"does not allow the scripted reply {text!r}; mend the script or pass check=False"
+                f"forbids the scripted reply {text!r}; mend the script or pass check=False"
             )
         text = _cut_at_stop(text, request.stop)
         whole = text
@@ -162,7 +163,7 @@ class Scripted:
 
     @asynccontextmanager
     async def _open(self, model: ModelSpec) -> AsyncIterator[ScriptedEngine]:
-        script = await asyncio.to_thread(_read, Path(self.script).expanduser())
+        script = await asyncio.to_thread(_read, self.script)
         yield ScriptedEngine(
             script.replies,
             context_length=self.context_length or model.context_length,
@@ -177,13 +178,12 @@ class _ScriptFile:
     sha256: str
 
 
-def _read(path: Path) -> _ScriptFile:
+def _read(name: str) -> _ScriptFile:
     import yaml
 
+    path = Path(name).expanduser()
     if not path.is_file():
-        raise ServerSetupError(
-            f"engine.script={str(path)!r} is not a file; name a YAML or JSON script"
-        )
+        raise ServerSetupError(f"engine.script={name!r} is not a file; name a YAML or JSON script")
     content = path.read_bytes()
     try:
         replies = yaml.safe_load(content)
