@@ -33,7 +33,9 @@ class Grammar:
 
     def __post_init__(self) -> None:
         if not self.source.strip():
-            raise ValueError(f"a {self.kind} grammar needs a source text; an empty one allows nothing")
+            raise ValueError(
+                f"a {self.kind} grammar needs a source text; an empty one allows nothing"
+            )
 
     @classmethod
     def choice(cls, options: Sequence[str]) -> "Grammar":

@@ -1,0 +1,1 @@
+"""Agents: planners, reflection and memory, the prompts they use, and the evaluation that runs them."""

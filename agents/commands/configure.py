@@ -1,0 +1,138 @@
+"""From Hydra's overrides to a checked `RunConfig`, and from Hydra's errors to one line."""
+
+import difflib
+import os
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import hydra
+from hydra import compose, initialize_config_module
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException
+from omegaconf import DictConfig, MissingMandatoryValue, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from agents.errors import RunError
+from conf.schema import RunConfig, register
+
+GROUPS = (
+    *("model", "engine", "env", "planner", "reflection", "memory"),
+    *("decoding", "agent", "experiment"),
+)
+
+
+class ConfigError(RunError):
+    """The overrides do not make a configuration."""
+
+
+def run_with_hydra(
+    words: Sequence[str], command: str, job: Callable[[RunConfig, Path], int]
+) -> int:
+    """Let Hydra compose (and sweep, with -m) and hand each configuration to `job` with its folder.
+
+    Returns the worst of the jobs' exit codes. `HYDRA_FULL_ERROR` is how Hydra is told to let
+    exceptions through instead of printing many lines and exiting.
+    """
+    register()
+    codes: list[int] = []
+
+    def task(config: DictConfig) -> None:
+        folder = Path(HydraConfig.get().runtime.output_dir)
+        codes.append(job(checked(config), folder))
+
+    os.environ["HYDRA_FULL_ERROR"] = "1"
+    import sys
+
+    saved, sys.argv = sys.argv, [f"groundling {command}", *words]
+    try:
+        hydra.main(version_base=None, config_path="pkg://conf", config_name="config")(task)()
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ConfigError(explain(error, words)) from error
+    except OSError as error:
+        raise ConfigError(
+            f"run folder {error.filename} cannot be made ({error.strerror});"
+            " choose a run_dir that can be written"
+        ) from error
+    finally:
+        sys.argv = saved
+    return max(codes, default=0)
+
+
+def composed(words: Sequence[str]) -> RunConfig:
+    """The configuration that these overrides make, without running anything."""
+    register()
+    try:
+        with initialize_config_module(config_module="conf", version_base=None):
+            return checked(compose(config_name="config", overrides=list(words)))
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ConfigError(explain(error, words)) from error
+
+
+def checked(config: DictConfig) -> RunConfig:
+    """The composed configuration as dataclasses, its numbers checked.
+
+    Raises:
+        ConfigError: a value is missing or makes no sense.
+    """
+    try:
+        run = OmegaConf.to_object(config)
+    except MissingMandatoryValue as error:
+        key = error.full_key or "a setting"
+        raise ConfigError(f"configuration: {key} must be given, as {key}=VALUE") from error
+    assert isinstance(run, RunConfig)
+    try:
+        run.validate()
+    except ValueError as error:
+        raise ConfigError(f"configuration: {error}") from error
+    return run
+
+
+def explain(error: Exception, words: Sequence[str]) -> str:
+    """One line for one mistake: what was given, what is wrong with it, what could stand there."""
+    text = str(error)
+    missing_option = re.search(r"Could not find '([^'/]+)/([^']+)'", text)
+    if missing_option and missing_option[1] in GROUPS:
+        return _choices(missing_option[1], missing_option[2], _options(text))
+    unknown_key = re.search(r"Could not override '([^']+)'", text)
+    if unknown_key:
+        return _unknown_key(unknown_key[1], words)
+    cause = error.__cause__ or error
+    override = re.search(
+        r"(?:Error merging override|Error parsing override) '?([^\n]+?)'?(?:\n|$)", text
+    )
+    reason = next(line for line in str(cause).splitlines() + [text] if line.strip())
+    if isinstance(cause, OmegaConfBaseException) and "Key '" in reason:
+        key = re.search(r"Key '([^']+)'", reason)
+        return f"configuration: {reason.strip()}; remove or correct '{key[1] if key else ''}'"
+    given = f"'{override[1]}': " if override else ""
+    return f"configuration: {given}{reason.strip().rstrip('.')}; see groundling run --help"
+
+
+def _options(text: str) -> list[str]:
+    listed = re.search(r"Available options in '[^']+':\n((?:\t[^\n]+\n?)+)", text)
+    return [line.strip() for line in listed[1].splitlines()] if listed else []
+
+
+def _choices(name: str, given: str, options: Sequence[str]) -> str:
+    near = difflib.get_close_matches(given, options, n=1, cutoff=0.6)
+    hint = f" (did you mean {name}={near[0]}?)" if near else ""
+    return f"configuration: no {name} '{given}'{hint}; choose one of {', '.join(options)}"
+
+
+def _unknown_key(key: str, words: Sequence[str]) -> str:
+    """Name the keys that stand where the unknown one was tried."""
+    rest = [word for word in words if not word.lstrip("+~").startswith(key) and "=" in word]
+    parent, _, name = key.rpartition(".")
+    try:
+        with initialize_config_module(config_module="conf", version_base=None):
+            config = compose(config_name="config", overrides=rest)
+        node = OmegaConf.select(config, parent) if parent else config
+        choices = sorted(str(choice) for choice in node) if isinstance(node, DictConfig) else []
+    except (HydraException, OmegaConfBaseException):
+        choices = []
+    near = difflib.get_close_matches(name, choices, n=1, cutoff=0.6)
+    prefix = f"{parent}." if parent else ""
+    hint = f" (did you mean {prefix}{near[0]}?)" if near else ""
+    where = f"{parent} has" if parent else "a run has"
+    return f"configuration: no setting '{key}'{hint}; {where} {', '.join(choices)}"

@@ -1,0 +1,117 @@
+"""`groundling run`: compose, check everything, evaluate, print the table and where it all is."""
+
+import asyncio
+import signal
+import sys
+from contextlib import contextmanager
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.console import Console
+
+from agents.commands.configure import run_with_hydra
+from agents.commands.report import print_report
+from agents.evaluation import protocol
+from agents.evaluation.display import shown
+from agents.evaluation.run import Progress, Run, Settings, episodes_of
+from agents.evaluation.store import RunStore
+from agents.prompts import PromptSet
+from conf.schema import RunConfig
+from envs.world import TaskSet
+
+STOPPED, NOT_EVALUATED = 130, 3
+
+
+def main(words: list[str]) -> int:
+    """Run what the overrides say."""
+    return run_with_hydra(words, "run", lambda config, folder: run(config, folder, words))
+
+
+def run(config: RunConfig, folder: Path, words: list[str]) -> int:
+    """One configuration, into one folder. Returns the exit code."""
+    console = Console(soft_wrap=True)
+    tasks: TaskSet = config.env.open(config.concurrency)
+    try:
+        with RunStore.open(folder) as store, _terminable():
+            code = asyncio.run(_evaluate(config, tasks, store, console))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        console.print(
+            f"stopped: finished episodes are in {folder}; the same command with run_dir={folder}"
+            " goes on from there"
+        )
+        return STOPPED
+    except BaseExceptionGroup as group:
+        raise _first(group) from group
+    finally:
+        tasks.close()
+    print_report([folder], console)
+    return code
+
+
+async def _evaluate(config: RunConfig, tasks: TaskSet, store: RunStore, console: Console) -> int:
+    settings = Settings(
+        repeat=config.repeat,
+        seed=config.seed,
+        concurrency=config.concurrency,
+        max_steps=config.env.max_steps,
+        attempts=config.attempts,
+    )
+    prompts = PromptSet.load(config.env.name)
+    agent = protocol.AgentCard(
+        name=config.agent,
+        planner=asdict(config.planner),
+        reflection=asdict(config.reflection),
+        memory=asdict(config.memory),
+    )
+    card = protocol.before_engine(agent, config.decoding, prompts, tasks, settings)
+    store.check(card)
+    planned = episodes_of(tasks.tasks, settings.repeat)
+    done = [row for row in store.rows if row.key in {episode.key for episode in planned}]
+    if len(done) == len(planned):
+        console.print(f"nothing left to do: all {len(planned)} episodes are in {store.folder}")
+        return 0
+    console.print(
+        f"{len(planned) - len(done)} episodes of {len(planned)} to run: {config.agent} in"
+        f" {config.env.name} with {config.model.name} on {config.engine.name}, into {store.folder}"
+    )
+    async with config.engine.open(config.model, store.folder) as engine:
+        store.commit(
+            protocol.with_engine(card, engine.card),
+            protocol.setting(agent, settings, engine.card),
+        )
+        progress = Progress(total=len(planned), finished=done)
+        async with shown(progress, engine, console):
+            await Run(
+                tasks=tasks,
+                engine=engine,
+                planner=config.planner,
+                prompts=prompts,
+                decoding=config.decoding,
+                settings=settings,
+                store=store,
+                progress=progress,
+            ).carry_out()
+    return NOT_EVALUATED if progress.not_evaluated else 0
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Treat SIGTERM like Ctrl-C, so that a batch system's stop is a clean one too."""
+    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The first leaf: what ended the run; the others were cancelled because of it."""
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

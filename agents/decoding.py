@@ -1,0 +1,59 @@
+"""How an agent is allowed to speak: the schema of the `decoding` group."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from envs.world import Affordances
+
+
+class ActionMode(StrEnum):
+    """Three ways to treat actions; their cost and effect are measured, not assumed.
+
+    Members are in lower case because their names are what a user types.
+    """
+
+    hidden = "hidden"
+    """Forms of commands are described; the model writes free text."""
+    listed = "listed"
+    """The admissible commands stand in the prompt; the model still writes free text."""
+    enforced = "enforced"
+    """The prompt of `hidden`, and a grammar that allows the admissible commands and nothing else."""
+
+    @property
+    def affordances(self) -> Affordances:
+        """What the world must tell for this mode."""
+        return Affordances.NONE if self is ActionMode.hidden else Affordances.ADMISSIBLE
+
+
+class ContextPolicy(StrEnum):
+    """What happens when a transcript outgrows the model's context."""
+
+    drop_oldest = "drop_oldest"
+    """The oldest turns are left out, a quarter of the context at a time so that the prompt's beginning
+    seldom changes; the fixed part stays. Every step records how many turns were missing."""
+    stop = "stop"
+    """The episode ends there, with the stop reason `context_full`."""
+
+
+@dataclass(kw_only=True)
+class Decoding:
+    """Grammar level, sampling and token limits of everything an agent says."""
+
+    actions: ActionMode = ActionMode.enforced
+    context: ContextPolicy = ContextPolicy.drop_oldest
+    temperature: float = 0.0
+    """0 is greedy."""
+    top_p: float = 1.0
+    max_action_tokens: int = 60
+    """A limit for free text; a grammar ends an action by itself."""
+    max_thought_tokens: int = 120
+
+    def validate(self) -> None:
+        """Raise `ValueError` naming the first setting that makes no sense."""
+        if not 0.0 <= self.temperature <= 2.0:
+            raise ValueError(f"decoding.temperature={self.temperature} is not between 0 and 2")
+        if not 0.0 < self.top_p <= 1.0:
+            raise ValueError(f"decoding.top_p={self.top_p} is not above 0 and at most 1")
+        for name in ("max_action_tokens", "max_thought_tokens"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"decoding.{name}={getattr(self, name)} must be at least 1")

@@ -1,0 +1,219 @@
+"""The record of an episode. Frozen; scores are derived from its steps, never stored beside them."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from enum import StrEnum
+from typing import Any, Self
+
+from agents.planners import ModelCall
+
+
+class StopReason(StrEnum):
+    """Why an episode ended. Success is not read from here but from the world's `won`."""
+
+    SOLVED = "solved"
+    """The world said `won`."""
+    FAILED = "failed"
+    """The world ended the episode without `won`, e.g. a wrong focus in ScienceWorld."""
+    MAX_STEPS = "max_steps"
+    """The step limit was reached."""
+    CONTEXT_FULL = "context_full"
+    """The transcript outgrew the context and the policy is `stop`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One action and its consequence, with the thoughts that came before it."""
+
+    thoughts: tuple[str, ...]
+    action: str
+    """What was sent to the world."""
+    observation: str
+    reward: float
+    score: float
+    """Raw score after this step: may be -100."""
+    done: bool
+    won: bool
+    invalid: bool
+    """The world did not understand the action."""
+    calls: tuple[ModelCall, ...]
+    """Every question to the model since the step before, thoughts included."""
+    world_seconds: float
+
+    @property
+    def rewritten(self) -> bool:
+        """The model's text and the action sent differ by more than blanks at its ends."""
+        return bool(self.calls) and self.calls[-1].text.strip() != self.action
+
+    @property
+    def cut(self) -> bool:
+        """The tokens ran out in the middle of the action."""
+        return bool(self.calls) and self.calls[-1].finish_reason == "length"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeKey:
+    """Which episode of a run: the unit that is run once and found again."""
+
+    task: str
+    repeat: int = 0
+
+    @property
+    def id(self) -> str:
+        """Used in request ids and messages, e.g. `4-2/225#0`."""
+        return f"{self.task}#{self.repeat}"
+
+    @property
+    def file_name(self) -> str:
+        """Of its trajectory: the id with nothing that a file system minds."""
+        safe = "".join(c if c.isalnum() or c in "-." else "_" for c in self.task)
+        return f"{safe}.{self.repeat}.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Episode:
+    """An episode that ran to its end, whole."""
+
+    key: EpisodeKey
+    kind: str
+    """Row of the results table: the task's kind."""
+    name: str
+    seed: int
+    goal: str
+    first_observation: str
+    first_prompt: tuple[Mapping[str, str], ...]
+    """The messages of the first model call, whole; later prompts grow from it."""
+    stop: StopReason
+    steps: tuple[Step, ...]
+    unspent_thoughts: tuple[str, ...] = ()
+    """Thoughts after the last action, when the episode ended before another one."""
+    unspent_calls: tuple[ModelCall, ...] = ()
+    seconds: float
+    attempts: int = 1
+    """How often it was begun: above 1 after faults of the machinery."""
+
+    @property
+    def won(self) -> bool:
+        """The world's own word, never `done`."""
+        return any(step.won for step in self.steps)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for `json.dump`."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The inverse of `to_json` after a round trip through JSON."""
+        steps = tuple(_step(entry) for entry in data["steps"])
+        prompt = tuple(dict(message) for message in data["first_prompt"])
+        rest = {
+            k: data[k] for k in ("kind", "name", "seed", "goal", "first_observation", "seconds")
+        }
+        return cls(
+            key=EpisodeKey(**data["key"]),
+            stop=StopReason(data["stop"]),
+            steps=steps,
+            unspent_thoughts=tuple(data["unspent_thoughts"]),
+            unspent_calls=tuple(ModelCall(**call) for call in data["unspent_calls"]),
+            first_prompt=prompt,
+            attempts=data["attempts"],
+            **rest,
+        )
+
+
+def _step(data: Mapping[str, Any]) -> Step:
+    calls = tuple(ModelCall(**call) for call in data["calls"])
+    return Step(**{**data, "thoughts": tuple(data["thoughts"]), "calls": calls})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeRow:
+    """An episode as its one line in `episodes.jsonl`: all that tables need, without the texts."""
+
+    task: str
+    repeat: int
+    kind: str
+    name: str
+    seed: int
+    stop: StopReason
+    won: bool
+    scores: tuple[float, ...]
+    """The raw score after each step, so that last, best and clamped are derived by who asks."""
+    invalid_actions: int
+    cut_actions: int
+    rewritten_actions: int
+    thoughts: int
+    dropped_turns: int
+    """The most turns that were missing from any one prompt."""
+    model_calls: int
+    prompt_tokens: int
+    cached_tokens: int
+    generated_tokens: int
+    model_seconds: float
+    world_seconds: float
+    seconds: float
+    attempts: int
+    trajectory: str
+    """Path of the whole record, relative to the run folder."""
+    trajectory_sha256: str
+
+    @classmethod
+    def of(cls, episode: Episode, trajectory: str, sha256: str) -> Self:
+        """Condense an episode."""
+        calls = [call for step in episode.steps for call in step.calls]
+        calls += episode.unspent_calls
+        return cls(
+            task=episode.key.task,
+            repeat=episode.key.repeat,
+            kind=episode.kind,
+            name=episode.name,
+            seed=episode.seed,
+            stop=episode.stop,
+            won=episode.won,
+            scores=tuple(step.score for step in episode.steps),
+            invalid_actions=sum(step.invalid for step in episode.steps),
+            cut_actions=sum(step.cut for step in episode.steps),
+            rewritten_actions=sum(step.rewritten for step in episode.steps),
+            thoughts=sum(len(step.thoughts) for step in episode.steps)
+            + len(episode.unspent_thoughts),
+            dropped_turns=max((call.dropped_turns for call in calls), default=0),
+            model_calls=len(calls),
+            prompt_tokens=sum(call.prompt_tokens for call in calls),
+            cached_tokens=sum(call.cached_tokens for call in calls),
+            generated_tokens=sum(call.generated_tokens for call in calls),
+            model_seconds=sum(call.seconds for call in calls),
+            world_seconds=sum(step.world_seconds for step in episode.steps),
+            seconds=episode.seconds,
+            attempts=episode.attempts,
+            trajectory=trajectory,
+            trajectory_sha256=sha256,
+        )
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Read a line; `KeyError`, `TypeError` or `ValueError` if it is not one of ours."""
+        known = {field.name for field in fields(cls)}
+        if set(data) != known:
+            raise ValueError(f"fields differ: {sorted(set(data) ^ known)}")
+        stop, scores = StopReason(data["stop"]), tuple(data["scores"])
+        return cls(**{**data, "stop": stop, "scores": scores})
+
+    @property
+    def key(self) -> EpisodeKey:
+        """Which episode this is."""
+        return EpisodeKey(task=self.task, repeat=self.repeat)
+
+    @property
+    def last_score(self) -> float:
+        """The raw score at the end."""
+        return self.scores[-1] if self.scores else 0.0
+
+    @property
+    def best_score(self) -> float:
+        """The highest raw score on the way; at least 0, the score before the first step."""
+        return max(0.0, *self.scores) if self.scores else 0.0
+
+    @property
+    def clamped_score(self) -> float:
+        """The last score, but a failure's -100 counts 0."""
+        return max(0.0, self.last_score)

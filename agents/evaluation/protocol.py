@@ -1,0 +1,78 @@
+"""The protocol card: everything that changes a number, so that unlike runs are never compared.
+
+Two halves. `protocol` is compared when a run is resumed; `setting` is what only changes the speed.
+"""
+
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from typing import Any
+
+from agents.decoding import Decoding
+from agents.evaluation.run import Settings
+from agents.prompts import PromptSet
+from envs.world import TaskSet
+from inference.engine import EngineCard
+
+SCORE_RULE = (
+    "score: the world's raw points after the last action, 0-100, failures -100; clamped: failures 0;"
+    " best: highest on the way; success: the world's own word that the task is achieved"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentCard:
+    """Which agent: its preset's name and its three parts, each with all its options."""
+
+    name: str
+    planner: Mapping[str, Any]
+    reflection: Mapping[str, Any]
+    memory: Mapping[str, Any]
+
+
+def before_engine(
+    agent: AgentCard, decoding: Decoding, prompts: PromptSet, tasks: TaskSet, settings: Settings
+) -> dict[str, Any]:
+    """The part of the protocol that is known before a model is loaded."""
+    parts = {key: value for key, value in asdict(agent).items() if key != "name"}
+    return {
+        "groundling": version("groundling"),
+        "agent": parts,
+        "decoding": {key: _plain(value) for key, value in asdict(decoding).items()},
+        "prompts": {"world": prompts.world, "digest": prompts.digest},
+        "world": dict(tasks.card),
+        "tasks": [asdict(task) for task in tasks.tasks],
+        "limits": {"max_steps": settings.max_steps, "thoughts_between_actions": 1},
+        "seed": settings.seed,
+        "repeat": settings.repeat,
+        "score_rule": SCORE_RULE,
+    }
+
+
+def with_engine(protocol: Mapping[str, Any], card: EngineCard) -> dict[str, Any]:
+    """The whole protocol."""
+    return {
+        **protocol,
+        "model": {"name": card.model, "context_length": card.context_length},
+        "engine": {"name": card.engine, **card.identity},
+    }
+
+
+def setting(agent: AgentCard, settings: Settings, card: EngineCard) -> dict[str, Any]:
+    """What was so when the folder was begun, and changes no number."""
+    return {
+        "agent": agent.name,
+        "concurrency": settings.concurrency,
+        "attempts": settings.attempts,
+        "host": platform.node(),
+        "platform": platform.platform(),
+        "python": platform.python_version(),
+        "cpus": os.cpu_count(),
+        "engine": dict(card.setting),
+    }
+
+
+def _plain(value: object) -> object:
+    return value.value if hasattr(value, "value") else value

@@ -1,0 +1,89 @@
+"""Numbers from rows: means per task kind and over all, with what was not evaluated beside them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from scipy.stats import binomtest
+
+from agents.evaluation.episode import EpisodeRow
+
+ALL = "all"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """A 95 % interval, in the unit of what it belongs to."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One row of the table. Means are None where nothing was evaluated."""
+
+    kind: str
+    name: str
+    evaluated: int
+    not_evaluated: int
+    won: int
+    score: float | None
+    """Mean raw score at the end."""
+    clamped: float | None
+    """The same with failures counted 0."""
+    best: float | None
+    """Mean of the highest score on the way."""
+    failures: int
+    """Episodes that ended below 0."""
+    steps: float | None
+    invalid_share: float | None
+    """Of all actions, those that the world did not understand; 0 to 1."""
+
+    @property
+    def success(self) -> Interval | None:
+        """Wilson's 95 % interval of the success rate, 0 to 1."""
+        if not self.evaluated:
+            return None
+        found = binomtest(self.won, self.evaluated).proportion_ci(method="wilson")
+        return Interval(low=float(found.low), high=float(found.high))
+
+
+def per_kind(rows: Sequence[EpisodeRow], planned: Sequence["PlannedKind"]) -> list[Result]:
+    """A result for each kind in the order planned, and the overall one last."""
+    results = [
+        _result(kind.kind, kind.name, [row for row in rows if row.kind == kind.kind], kind.episodes)
+        for kind in planned
+    ]
+    return [*results, _result(ALL, "", rows, sum(kind.episodes for kind in planned))]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedKind:
+    """How many episodes of a kind the run was to have."""
+
+    kind: str
+    name: str
+    episodes: int
+
+
+def _result(kind: str, name: str, rows: Sequence[EpisodeRow], planned: int) -> Result:
+    actions = sum(len(row.scores) for row in rows)
+    return Result(
+        kind=kind,
+        name=name,
+        evaluated=len(rows),
+        not_evaluated=planned - len(rows),
+        won=sum(row.won for row in rows),
+        score=_mean(row.last_score for row in rows),
+        clamped=_mean(row.clamped_score for row in rows),
+        best=_mean(row.best_score for row in rows),
+        failures=sum(row.last_score < 0 for row in rows),
+        steps=_mean(len(row.scores) for row in rows),
+        invalid_share=sum(row.invalid_actions for row in rows) / actions if actions else None,
+    )
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    found = list(values)
+    return fmean(found) if found else None

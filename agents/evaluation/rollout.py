@@ -1,0 +1,126 @@
+"""One episode, from reset to its recorded end."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import asdict, dataclass
+from typing import TypeVar
+
+from agents.evaluation.episode import Episode, EpisodeKey, Step, StopReason
+from agents.planners import DecisionKind, ModelCall, Planner
+from agents.prompts import THOUGHT_ANSWER
+from agents.transcript import ContextFull, Transcript, Turn
+from envs.world import Observation, Task, TextEnv
+from inference.engine import Message
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RolloutLimits:
+    """What ends an episode that the world does not end."""
+
+    max_steps: int
+    """Actions sent to the world, whatever they cost there; thoughts are not counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RolloutTask:
+    """Which episode is to be played."""
+
+    key: EpisodeKey
+    task: Task
+    seed: int
+    attempt: int = 1
+
+
+async def rollout(
+    which: RolloutTask,
+    open_env: Callable[[], TextEnv],
+    planner: Planner,
+    limits: RolloutLimits,
+    worlds: Executor,
+    on_step: Callable[[Step], None],
+) -> Episode:
+    """Play one episode. The world runs in `worlds`, off the event loop; nothing acts after the end.
+
+    Raises:
+        WorldFault, EngineFault: the machinery broke; there is no score.
+        ContextTooSmall: the prompt can never fit.
+    """
+    loop = asyncio.get_running_loop()
+
+    async def world(call: Callable[[], T]) -> T:
+        return await loop.run_in_executor(worlds, call)
+
+    started = time.monotonic()
+    env = await world(open_env)
+    try:
+        first = await world(env.reset)
+        transcript = Transcript(first)
+        steps: list[Step] = []
+        thoughts: list[str] = []
+        calls: list[ModelCall] = []
+        first_prompt: tuple[Message, ...] = ()
+        stop = StopReason.MAX_STEPS
+        while len(steps) < limits.max_steps:
+            try:
+                decision = await planner.decide(transcript)
+            except ContextFull:
+                stop = StopReason.CONTEXT_FULL
+                break
+            calls += decision.calls
+            first_prompt = first_prompt or decision.prompt
+            if decision.kind is DecisionKind.THINK:
+                thoughts.append(decision.text)
+                transcript.add(Turn(decision.text, THOUGHT_ANSWER, thought=True))
+                continue
+            action, asked = decision.text, time.monotonic()
+            observation = await world(lambda action=action: env.step(action))  # type: ignore[misc]
+            step = _step(thoughts, action, observation, calls, time.monotonic() - asked)
+            steps.append(step)
+            thoughts, calls = [], []
+            transcript.add(Turn(action, observation.text), observation)
+            on_step(step)
+            if observation.done or observation.won:
+                stop = StopReason.SOLVED if observation.won else StopReason.FAILED
+                break
+    finally:
+        await asyncio.shield(world(env.close))
+    return Episode(
+        key=which.key,
+        kind=which.task.kind,
+        name=which.task.name,
+        seed=which.seed,
+        goal=first.goal,
+        first_observation=first.text,
+        first_prompt=tuple(asdict(message) for message in first_prompt),
+        stop=stop,
+        steps=tuple(steps),
+        unspent_thoughts=tuple(thoughts),
+        unspent_calls=tuple(calls),
+        seconds=time.monotonic() - started,
+        attempts=which.attempt,
+    )
+
+
+def _step(
+    thoughts: list[str],
+    action: str,
+    observation: Observation,
+    calls: list[ModelCall],
+    seconds: float,
+) -> Step:
+    return Step(
+        thoughts=tuple(thoughts),
+        action=action,
+        observation=observation.text,
+        reward=observation.reward,
+        score=observation.score,
+        done=observation.done,
+        won=observation.won,
+        invalid=observation.invalid,
+        calls=tuple(calls),
+        world_seconds=seconds,
+    )

@@ -1,0 +1,76 @@
+"""The contract of a planner, and the record of every question it asked the model."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from agents.decoding import Decoding
+from agents.prompts import PromptSet
+from agents.transcript import Transcript
+from inference.engine import Engine, Message
+
+
+class DecisionKind(StrEnum):
+    """What the agent's words are for."""
+
+    ACT = "act"
+    """They go to the world."""
+    THINK = "think"
+    """They stay in the transcript; the world does not hear them and no step is spent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCall:
+    """One question to the model: what was asked under which constraint, what came, what it cost."""
+
+    request_id: str
+    prompt_digest: str
+    """16 hex digits of SHA-256 over the messages; the first prompt of an episode is stored whole."""
+    grammar_digest: str | None
+    text: str
+    finish_reason: str
+    prompt_tokens: int
+    cached_tokens: int
+    generated_tokens: int
+    dropped_turns: int
+    """Turns of the transcript that the context policy left out of this prompt."""
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What the agent says next."""
+
+    kind: DecisionKind
+    text: str
+    """As it is sent: the model's text without surrounding blanks, nothing else changed."""
+    calls: tuple[ModelCall, ...]
+    prompt: tuple[Message, ...]
+    """The messages of the last call; kept only for the first decision of an episode."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannerContext:
+    """What a planner works with in one episode."""
+
+    engine: Engine
+    decoding: Decoding
+    prompts: PromptSet
+    episode_id: str
+    seed_for: Callable[[int], int]
+    """The sampling seed of the n-th model call: a function of run seed, task, repeat and n only."""
+
+
+class Planner(Protocol):
+    """Decides what happens next. Made fresh for each episode; one call at a time."""
+
+    async def decide(self, transcript: Transcript) -> Decision:
+        """What the agent says after this transcript.
+
+        Raises:
+            EngineFault: the engine broke; the episode is not evaluated.
+            ContextTooSmall: the prompt cannot fit; the run ends.
+            ContextFull: the episode ends here by the context policy.
+        """
+        ...

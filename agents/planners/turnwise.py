@@ -1,0 +1,103 @@
+"""The turn-by-turn planners: act (actions only) and ReAct (a think line or an action).
+
+ReAct: Yao et al. 2023, section 2: the action space is widened by language; a thought does not touch the
+world. One thought may precede an action here. Under a grammar a second thought in a row cannot be said;
+in free text it is sent to the world as it stands, which will not understand it, and counted.
+"""
+
+from dataclasses import dataclass
+from hashlib import sha256
+
+from agents.decoding import ActionMode
+from agents.planners.planner import Decision, DecisionKind, ModelCall, Planner, PlannerContext
+from agents.prompts import listing
+from agents.transcript import ContextWindow, FittedPrompt, Transcript
+from grammars import Grammar
+from grammars.actions import THINK_PREFIX, enforced_action, react_turn
+from inference.engine import Message, Request, Sampling
+
+
+@dataclass(kw_only=True)
+class Turnwise:
+    """The `planner` group's schema for act and ReAct: one model call a turn."""
+
+    name: str
+    thoughts: bool
+    """Whether the agent may think aloud before it acts."""
+
+    def make(self, context: PlannerContext) -> Planner:
+        """The planner of one episode."""
+        return TurnwisePlanner(context, thoughts=self.thoughts)
+
+
+class TurnwisePlanner:
+    """Asks the model for one line a turn."""
+
+    def __init__(self, context: PlannerContext, *, thoughts: bool) -> None:
+        self._context = context
+        self._thoughts = thoughts
+        self._window = ContextWindow(context.engine, context.decoding.context)
+        self._calls = 0
+
+    async def decide(self, transcript: Transcript) -> Decision:
+        """See `Planner.decide`."""
+        decoding = self._context.decoding
+        may_think = self._thoughts and not (transcript.turns and transcript.turns[-1].thought)
+        max_tokens = decoding.max_thought_tokens if may_think else decoding.max_action_tokens
+        fitted = await self._fit(transcript, max_tokens)
+        call = await self._ask(fitted, self._grammar(transcript, may_think=may_think), max_tokens)
+        said = call.text.strip()
+        thought = may_think and said.startswith(THINK_PREFIX.strip())
+        kind = DecisionKind.THINK if thought else DecisionKind.ACT
+        return Decision(kind=kind, text=said, calls=(call,), prompt=fitted.messages)
+
+    async def _fit(self, transcript: Transcript, max_tokens: int) -> FittedPrompt:
+        context, decoding = self._context, self._context.decoding
+        tail = ""
+        if decoding.actions is ActionMode.listed:
+            tail = listing.render(transcript.last.admissible, transcript.last.templates)
+        fixed = context.prompts.fixed_part(transcript.first, thoughts=self._thoughts)
+        return await self._window.fit(fixed, transcript.turns, tail, max_tokens)
+
+    async def _ask(
+        self, fitted: FittedPrompt, grammar: Grammar | None, max_tokens: int
+    ) -> ModelCall:
+        context, decoding = self._context, self._context.decoding
+        request = Request(
+            id=f"{context.episode_id}.c{self._calls}",
+            messages=fitted.messages,
+            grammar=grammar,
+            sampling=Sampling(
+                max_tokens=max_tokens,
+                temperature=decoding.temperature,
+                top_p=decoding.top_p,
+                seed=context.seed_for(self._calls) if decoding.temperature > 0 else None,
+            ),
+            stop=("\n",),
+        )
+        self._calls += 1
+        completion = await context.engine.generate(request)
+        return ModelCall(
+            request_id=request.id,
+            prompt_digest=prompt_digest(fitted.messages),
+            grammar_digest=grammar.digest if grammar else None,
+            text=completion.text,
+            finish_reason=completion.finish_reason,
+            prompt_tokens=completion.prompt_tokens,
+            cached_tokens=completion.cached_tokens,
+            generated_tokens=completion.generated_tokens,
+            dropped_turns=fitted.dropped_turns,
+            seconds=completion.seconds,
+        )
+
+    def _grammar(self, transcript: Transcript, *, may_think: bool) -> Grammar | None:
+        if self._context.decoding.actions is not ActionMode.enforced:
+            return None
+        admissible = transcript.last.admissible
+        return react_turn(admissible) if may_think else enforced_action(admissible)
+
+
+def prompt_digest(messages: tuple[Message, ...]) -> str:
+    """Names a prompt: equal messages, equal digest."""
+    text = "\0".join(f"{message.role}\0{message.content}" for message in messages)
+    return sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,101 @@
+"""Prompts: template files in our own words, one folder a world, each with one worked example.
+
+A `PromptSet` turns the files and the first observation into the fixed part of a prompt. The example is
+written in exactly the form that the grammars enforce and the planners send, as turns of the same chat, so
+that a small model has seen the form before it must keep it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib import resources
+
+import yaml
+from jinja2 import Environment, StrictUndefined
+
+from envs.world import Observation
+from inference.engine import Message
+
+THOUGHT_ANSWER = "OK."
+"""What follows a thought in the transcript, as in ReAct's own prompts: the world is not asked."""
+
+_JINJA = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleTurn:
+    """One turn of the worked example: an action or a thought, and what came back."""
+
+    said: str
+    answer: str
+    thought: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptSet:
+    """The prompt of one world."""
+
+    world: str
+    system: str
+    """Jinja template: knows `thoughts` (bool) and `templates` (the world's forms of commands)."""
+    goal: str
+    look: str
+    turns: tuple[ExampleTurn, ...]
+    digest: str
+    """SHA-256 over the files, 16 hex digits: what the protocol card carries."""
+
+    @classmethod
+    def load(cls, world: str) -> "PromptSet":
+        """Read the files of a world.
+
+        Raises:
+            FileNotFoundError: there is no prompt folder for that world.
+        """
+        folder = resources.files(__name__).joinpath(world)
+        system = folder.joinpath("system.j2").read_text(encoding="utf-8")
+        source = folder.joinpath("example.yaml").read_text(encoding="utf-8")
+        example = yaml.safe_load(source)
+        return cls(
+            world=world,
+            system=system,
+            goal=example["goal"],
+            look=example["look"],
+            turns=tuple(_turn(entry) for entry in example["turns"]),
+            digest=sha256(f"{system}\0{source}".encode()).hexdigest()[:16],
+        )
+
+    def fixed_part(self, first: Observation, *, thoughts: bool) -> tuple[Message, ...]:
+        """Everything before the first turn: the same for every step of an episode.
+
+        Instructions, the worked example (without its thoughts for an agent that has none), the task.
+        """
+        system = _JINJA.from_string(self.system).render(
+            thoughts=thoughts, templates=list(first.templates)
+        )
+        messages = [Message("system", system.strip())]
+        heard = _opening(self.goal, self.look)
+        for turn in self.turns:
+            if turn.thought and not thoughts:
+                continue
+            messages += [Message("user", heard), Message("assistant", turn.said)]
+            heard = turn.answer
+        task = _opening(first.goal, first.text)
+        messages.append(
+            Message("user", f"{heard}\n\nThat task is done. Here is a new one.\n{task}")
+        )
+        return tuple(messages)
+
+
+def _opening(goal: str, look: str) -> str:
+    return f"Task: {goal.strip()}\n\n{look.strip()}"
+
+
+def _turn(entry: dict[str, str]) -> ExampleTurn:
+    if "think" in entry:
+        return ExampleTurn(f"think: {entry['think'].strip()}", THOUGHT_ANSWER, thought=True)
+    return ExampleTurn(entry["action"].strip(), entry["observation"].strip(), thought=False)
+
+
+def example_actions(prompts: PromptSet) -> Sequence[str]:
+    """The worked example's actions, for replaying it in the world."""
+    return [turn.said for turn in prompts.turns if not turn.thought]

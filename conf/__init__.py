@@ -1,0 +1,1 @@
+"""Hydra's configuration: a group per noun, a dataclass schema behind every file."""

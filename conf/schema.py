@@ -1,0 +1,90 @@
+"""The schemas behind the YAML files: a typo or a wrong type is found before anything starts.
+
+The dataclasses live beside what they configure; here they are only registered, as `schema/<group>/<name>`,
+out of the way of the groups that a user chooses from.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from hydra.core.config_store import ConfigStore
+from omegaconf import MISSING, OmegaConf
+
+from agents.decoding import Decoding
+from agents.memory import NoMemory
+from agents.planners.turnwise import Turnwise
+from agents.reflection import NoReflection
+from envs.scienceworld import ScienceWorld
+from inference.attach import Attach
+from inference.hardware import has_gpu
+from inference.model import ModelSpec
+from inference.scripted import Scripted
+from inference.transformers_engine import Transformers
+from inference.vllm import Vllm
+
+MODEL_WITHOUT_GPU = "smollm2_135m"
+MODEL_WITH_GPU = "llama31_8b"
+
+
+@dataclass(kw_only=True)
+class RunConfig:
+    """Everything that a run depends on. The groups' types are set by the chosen files."""
+
+    model: ModelSpec = MISSING
+    engine: Any = MISSING
+    env: Any = MISSING
+    planner: Any = MISSING
+    reflection: Any = MISSING
+    memory: Any = MISSING
+    decoding: Decoding = field(default_factory=Decoding)
+    agent: str = MISSING
+    """The preset's name: for people; the protocol card holds the parts."""
+    seed: int = 0
+    repeat: int = 1
+    """How often each task is run, with another seed each time."""
+    concurrency: int = 8
+    """Episodes in flight at once."""
+    attempts: int = 3
+    """How often an episode is begun before a crash of engine or world leaves it not evaluated."""
+    run_dir: str = MISSING
+    experiment: str | None = None
+
+    def validate(self) -> None:
+        """Raise `ValueError` naming the first number that makes no sense."""
+        for name in ("repeat", "concurrency", "attempts"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name)} must be at least 1")
+        if self.env.max_steps < 1:
+            raise ValueError(f"env.max_steps={self.env.max_steps} must be at least 1")
+        if self.model.context_length < 1:
+            raise ValueError(f"model.context_length={self.model.context_length} must be at least 1")
+        self.decoding.validate()
+
+
+def default_model() -> str:
+    """The model that a run takes when none is named: by whether there is a GPU."""
+    return MODEL_WITH_GPU if has_gpu() else MODEL_WITHOUT_GPU
+
+
+def register() -> None:
+    """Make the schemas and the resolver known to Hydra; safe to call again."""
+    OmegaConf.register_new_resolver("default_model", default_model, replace=True)
+    store = ConfigStore.instance()
+    store.store(group="schema", name="run", node=RunConfig)
+    nodes: dict[str, dict[str, type]] = {
+        "model": {"model": ModelSpec},
+        "engine": {
+            "vllm": Vllm,
+            "attach": Attach,
+            "transformers": Transformers,
+            "scripted": Scripted,
+        },
+        "env": {"scienceworld": ScienceWorld},
+        "planner": {"turnwise": Turnwise},
+        "reflection": {"none": NoReflection},
+        "memory": {"none": NoMemory},
+        "decoding": {"decoding": Decoding},
+    }
+    for group, schemas in nodes.items():
+        for name, node in schemas.items():
+            store.store(group=f"schema/{group}", name=name, node=node)
