@@ -3,6 +3,8 @@
 import difflib
 import os
 import re
+import shutil
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -15,6 +17,8 @@ from omegaconf.errors import OmegaConfBaseException
 
 from agents.errors import RunError
 from conf.schema import RunConfig, register
+from envs.errors import WorldError
+from inference.errors import InferenceError
 
 GROUPS = (
     *("model", "engine", "env", "planner", "reflection", "memory"),
@@ -31,6 +35,7 @@ def run_with_hydra(
 ) -> int:
     """Let Hydra compose (and sweep, with -m) and hand each configuration to `job` with its folder.
 
+    A job that fails by a mistake of the user is one line, and a sweep goes on with the next one.
     Returns the worst of the jobs' exit codes. `HYDRA_FULL_ERROR` is how Hydra is told to let
     exceptions through instead of printing many lines and exiting.
     """
@@ -39,11 +44,14 @@ def run_with_hydra(
 
     def task(config: DictConfig) -> None:
         folder = Path(HydraConfig.get().runtime.output_dir)
-        codes.append(job(checked(config), folder))
+        try:
+            codes.append(job(checked(config), folder))
+        except (RunError, WorldError, InferenceError) as error:
+            print(f"groundling {command}: {error}", file=sys.stderr)
+            codes.append(error.exit_code)
+            _discard_unused(folder)
 
     os.environ["HYDRA_FULL_ERROR"] = "1"
-    import sys
-
     saved, sys.argv = sys.argv, [f"groundling {command}", *words]
     try:
         hydra.main(version_base=None, config_path="pkg://conf", config_name="config")(task)()
@@ -57,6 +65,14 @@ def run_with_hydra(
     finally:
         sys.argv = saved
     return max(codes, default=0)
+
+
+def _discard_unused(folder: Path) -> None:
+    """Take back a folder in which Hydra wrote its notes and no run ever began."""
+    ours = {".hydra", "run.log", "multirun.yaml", ".lock", "trajectories"}
+    begun = any((folder / "trajectories").glob("*"))
+    if not begun and {path.name for path in folder.iterdir()} <= ours:
+        shutil.rmtree(folder)
 
 
 def composed(words: Sequence[str]) -> RunConfig:
@@ -101,7 +117,7 @@ def explain(error: Exception, words: Sequence[str]) -> str:
     override = re.search(
         r"(?:Error merging override|Error parsing override) '?([^\n]+?)'?(?:\n|$)", text
     )
-    reason = next(line for line in str(cause).splitlines() + [text] if line.strip())
+    reason = next(line for line in [*str(cause).splitlines(), text] if line.strip())
     if isinstance(cause, OmegaConfBaseException) and "Key '" in reason:
         key = re.search(r"Key '([^']+)'", reason)
         return f"configuration: {reason.strip()}; remove or correct '{key[1] if key else ''}'"

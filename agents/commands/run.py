@@ -1,10 +1,6 @@
 """`groundling run`: compose, check everything, evaluate, print the table and where it all is."""
 
 import asyncio
-import signal
-import sys
-from contextlib import contextmanager
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -12,6 +8,7 @@ from rich.console import Console
 
 from agents.commands.configure import run_with_hydra
 from agents.commands.report import print_report
+from agents.commands.stopping import STOPPED, terminable
 from agents.evaluation import protocol
 from agents.evaluation.display import shown
 from agents.evaluation.run import Progress, Run, Settings, episodes_of
@@ -20,20 +17,21 @@ from agents.prompts import PromptSet
 from conf.schema import RunConfig
 from envs.world import TaskSet
 
-STOPPED, NOT_EVALUATED = 130, 3
+NOT_EVALUATED = 3
+"""Exit code of a run with episodes that were not evaluated."""
 
 
 def main(words: list[str]) -> int:
     """Run what the overrides say."""
-    return run_with_hydra(words, "run", lambda config, folder: run(config, folder, words))
+    return run_with_hydra(words, "run", run)
 
 
-def run(config: RunConfig, folder: Path, words: list[str]) -> int:
+def run(config: RunConfig, folder: Path) -> int:
     """One configuration, into one folder. Returns the exit code."""
     console = Console(soft_wrap=True)
     tasks: TaskSet = config.env.open(config.concurrency)
     try:
-        with RunStore.open(folder) as store, _terminable():
+        with RunStore.open(folder) as store, terminable():
             code = asyncio.run(_evaluate(config, tasks, store, console))
     except (KeyboardInterrupt, asyncio.CancelledError):
         console.print(
@@ -95,23 +93,9 @@ async def _evaluate(config: RunConfig, tasks: TaskSet, store: RunStore, console:
     return NOT_EVALUATED if progress.not_evaluated else 0
 
 
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """Treat SIGTERM like Ctrl-C, so that a batch system's stop is a clean one too."""
-    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
     """The first leaf: what ended the run; the others were cancelled because of it."""
     error: BaseException = group
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,39 @@
+# Sets everything up on a bare machine with nothing but Python 3.11-3.13, and runs things there.
+#   make run    set up and run the quickstart        make test   set up and run checks and tests
+#   make setup  only set up (.venv)                  make lock   renew the lock files
+# BUILD=cpu|gpu overrides what is chosen by looking for an NVIDIA GPU; PYTHON=... the interpreter.
+
+SHELL := /bin/bash
+BUILD ?= $(shell nvidia-smi -L 2>/dev/null | grep -q GPU && echo gpu || echo cpu)
+ARGS ?= experiment=quickstart
+VENV := .venv
+STAMP := $(VENV)/.complete-$(BUILD)
+BIN := $(VENV)/bin
+
+.PHONY: run test check setup lock clean
+.DEFAULT_GOAL := run
+
+run: $(STAMP)
+	@$(BIN)/groundling run $(ARGS)
+
+test: $(STAMP)
+	@$(MAKE) --no-print-directory check
+	@$(BIN)/python -m pytest
+
+check: $(STAMP)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+setup: $(STAMP)
+
+# A finished installation is marked only at its very end; one that was interrupted is begun again.
+$(STAMP): pyproject.toml requirements-$(BUILD).lock .ci/install
+	@.ci/install $(BUILD) $(VENV)
+	@touch $@
+
+lock:
+	@.ci/lock
+
+clean:
+	rm -rf $(VENV) dist
