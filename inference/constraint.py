@@ -83,8 +83,8 @@ def matches(grammar: Grammar, text: str) -> bool:
     A regex is read in Python's dialect, while engines read it in Rust's. They agree on literals,
     classes, groups, repetition and alternatives. Keep to those: a construct that only Rust knows
     (Unicode properties) is a `ValueError` here, set operations inside brackets mean something else,
-    and the classes for digits and words may differ outside ASCII. A CFG is read by llguidance itself or, where that is not
-    installed, by Lark, which knows none of llguidance's extensions.
+    and the classes for digits and words may differ outside ASCII. A CFG is read by llguidance
+    itself or, where that is not installed, by Lark, which knows none of llguidance's extensions.
 
     Raises:
         ValueError: the grammar itself cannot be read.

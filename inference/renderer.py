@@ -16,10 +16,14 @@ import datetime
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from inference.engine import Message
 from inference.errors import ModelError, RequestError
 from inference.model import PromptStyle
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
 
 _BLANK_LINE = "\n\n"
 _DATE = datetime.datetime(2024, 7, 26)
@@ -42,7 +46,9 @@ class Renderer:
         from transformers import AutoTokenizer
 
         try:
-            self._tokenizer = AutoTokenizer.from_pretrained(directory, local_files_only=True)
+            self._tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(
+                directory, local_files_only=True
+            )
         except (OSError, ValueError, KeyError, TypeError) as error:
             line = " ".join(str(error).split())
             raise ModelError(f"cannot read the tokenizer in {directory}: {line}") from error
@@ -54,6 +60,11 @@ class Renderer:
                 )
             self._takes_system = self._keeps_system()
             self._takes_neighbours = self._keeps("user", "user")
+
+    @property
+    def tokenizer(self) -> "PreTrainedTokenizerBase":
+        """The tokenizer as transformers loaded it."""
+        return self._tokenizer
 
     def render(self, messages: tuple[Message, ...]) -> tuple[int, ...]:
         """The ids to send; if the last message is the assistant's, the model goes on writing it.

@@ -99,8 +99,8 @@ class ScriptedEngine:
         text = self._next(request)
         if self._check and request.grammar is not None and not matches(request.grammar, text):
             raise ScriptMismatch(
-                f"request {request.id}: the {request.grammar.kind} grammar {request.grammar.digest} "
-                f"forbids the scripted reply {text!r}; mend the script or pass check=False"
+                f"request {request.id}: the {request.grammar.kind} grammar {request.grammar.digest}"
+                f" forbids the scripted reply {text!r}; mend the script or pass check=False"
             )
         text = _cut_at_stop(text, request.stop)
         whole = text
