@@ -1,0 +1,218 @@
+"""The engine behind `vllm` and `attach`: it tells failures apart and lives through them.
+
+What happens to a request (numbers are tries after the first):
+
+- HTTP 400: `RequestError`, at once; 404: `ServerSetupError`.
+- HTTP 5xx while the server is healthy, no answer in time, or an answer that its grammar does not
+  allow: one more try, then `EngineFault`.
+- The server is gone: wait until its host has it back, then send again. Where the host is ours
+  (`isolates`), requests that were in flight are sent one at a time; one that takes the server down
+  alone is given up.
+"""
+
+import asyncio
+import dataclasses
+import time
+from collections.abc import Mapping
+from typing import Protocol
+
+from inference.client import Answer, ServerClient, Unanswered
+from inference.constraint import matches, request_fields
+from inference.engine import Completion, EngineCard, EngineStatus, FinishReason, Message, Request
+from inference.errors import EngineFault, RequestAbandoned, RequestError
+from inference.quarantine import Quarantine
+from inference.renderer import Renderer
+
+_RETRIES = 1
+_PAUSE_S = 0.5
+
+
+class Host(Protocol):
+    """Who knows where the server is and whether it is there."""
+
+    isolates: bool
+    """Whether this engine is the server's only user, so that a death can be blamed on a request."""
+
+    async def client(self) -> ServerClient:
+        """A client of the server, once it is up.
+
+        Raises:
+            EngineFault: it is down and will not come back.
+        """
+        ...
+
+    async def lost(self, client: ServerClient) -> bool:
+        """Whether this server is gone, after a request to it failed."""
+        ...
+
+    def answered(self) -> None:
+        """A request was answered: the server works."""
+        ...
+
+    def status(self) -> EngineStatus:
+        """State and restarts; the tokens are counted by the engine."""
+        ...
+
+
+class Prompter(Protocol):
+    """Who turns messages into the token ids to send."""
+
+    async def tokens(self, messages: tuple[Message, ...]) -> tuple[int, ...]:
+        """The prompt's ids.
+
+        Raises:
+            RequestError: the chat template refuses the messages.
+        """
+        ...
+
+
+class LocalPrompter:
+    """By the model's own files, on this machine."""
+
+    def __init__(self, renderer: Renderer) -> None:
+        """Takes the renderer over: it belongs to one event loop."""
+        self._renderer = renderer
+
+    async def tokens(self, messages: tuple[Message, ...]) -> tuple[int, ...]:
+        """The ids, for milliseconds of the event loop: the renderer is not thread-safe."""
+        return self._renderer.render(messages)
+
+
+class ServerPrompter:
+    """By the server's tokenizer, for a model whose files are not on this machine."""
+
+    def __init__(self, host: Host) -> None:
+        """Asks whichever server the host has."""
+        self._host = host
+
+    async def tokens(self, messages: tuple[Message, ...]) -> tuple[int, ...]:
+        """The ids, one more round trip for each prompt."""
+        client = await self._host.client()
+        return await client.tokenize(messages)
+
+
+class ServedEngine:
+    """An `Engine` that speaks to a vLLM server."""
+
+    def __init__(self, card: EngineCard, host: Host, prompter: Prompter) -> None:
+        """The server is up; whoever opened it closes it."""
+        self._card = card
+        self._host = host
+        self._prompter = prompter
+        self._quarantine = Quarantine()
+        self._generated_tokens = 0
+
+    @property
+    def card(self) -> EngineCard:
+        """What is behind the door."""
+        return self._card
+
+    def status(self) -> EngineStatus:
+        """The state now."""
+        return dataclasses.replace(self._host.status(), generated_tokens=self._generated_tokens)
+
+    async def count_tokens(self, messages: tuple[Message, ...]) -> int:
+        """Tokens of the prompt that `generate` would send for these messages."""
+        return len(await self._prompter.tokens(messages))
+
+    async def generate(self, request: Request) -> Completion:
+        """Answer one request; see the module for what is tried again."""
+        prompt = await self._prompter.tokens(request.messages)
+        fields = self._fields(request, len(prompt))
+        started = time.monotonic()
+        try:
+            answer = await self._until_answered(request, prompt, fields)
+        except RequestError as error:
+            raise RequestError(f"request {request.id}: {error}") from error
+        self._host.answered()
+        self._generated_tokens += answer.generated_tokens
+        return dataclasses.replace(answer, seconds=time.monotonic() - started)
+
+    def _fields(self, request: Request, prompt_tokens: int) -> Mapping[str, object]:
+        room = self._card.context_length - prompt_tokens
+        if room < 1:
+            raise RequestError(
+                f"request {request.id}: its prompt of {prompt_tokens} tokens leaves no room in the "
+                f"context of {self._card.context_length}; shorten the messages or raise "
+                "model.context_length"
+            )
+        sampling = request.sampling
+        fields: dict[str, object] = {
+            "max_tokens": min(sampling.max_tokens, room),
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+        }
+        if sampling.seed is not None:
+            fields["seed"] = sampling.seed
+        if request.stop:
+            fields["stop"] = list(request.stop)
+        if request.grammar is not None:
+            fields.update(request_fields(request.grammar))
+        return fields
+
+    async def _until_answered(
+        self, request: Request, prompt: tuple[int, ...], fields: Mapping[str, object]
+    ) -> Completion:
+        while True:
+            try:
+                return await self._send(await self._free_client(), request, prompt, fields)
+            except _ServerGone:
+                if not self._host.isolates:
+                    continue
+            async with self._quarantine.alone():
+                try:
+                    return await self._send(await self._host.client(), request, prompt, fields)
+                except _ServerGone as error:
+                    raise RequestAbandoned(
+                        f"request {request.id} is given up: the server died under it twice, "
+                        f"the second time with nothing else to do ({error})"
+                    ) from error
+
+    async def _free_client(self) -> ServerClient:
+        while True:
+            client = await self._host.client()
+            if self._quarantine.empty:
+                return client
+            await self._quarantine.emptied()
+
+    async def _send(
+        self,
+        client: ServerClient,
+        request: Request,
+        prompt: tuple[int, ...],
+        fields: Mapping[str, object],
+    ) -> Completion:
+        for attempt in range(_RETRIES + 1):
+            try:
+                answer = await client.complete(prompt, fields)
+                _check(request, answer)
+            except Unanswered as error:
+                if await self._host.lost(client):
+                    raise _ServerGone(str(error)) from error
+                if attempt == _RETRIES:
+                    raise EngineFault(f"request {request.id}: {error}") from error
+                await asyncio.sleep(_PAUSE_S)
+            else:
+                return answer.completion
+        raise AssertionError("the last attempt returns or raises")
+
+
+class _ServerGone(Exception):
+    """The server went away under a request."""
+
+
+def _check(request: Request, answer: Answer) -> None:
+    """The backend at its limits cuts an answer short and calls it finished."""
+    text = answer.completion.text
+    finished = answer.completion.finish_reason is FinishReason.STOP and not answer.stopped_by_string
+    if request.grammar is None or not finished:
+        return
+    try:
+        allowed = matches(request.grammar, text)
+    except ValueError as error:
+        raise RequestError(str(error)) from error
+    if not allowed:
+        raise Unanswered(
+            f"the server called {text[-80:]!r} finished, which the {request.grammar.kind} grammar "
+            f"{request.grammar.digest} does not allow"
+        )

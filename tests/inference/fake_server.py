@@ -1,0 +1,170 @@
+"""A small real HTTP server that behaves as a vLLM server does, and misbehaves on demand.
+
+Run as a script under the real guard. Prompts are token ids that stand for characters; the last
+line of the prompt is an order: `say X`, `status N`, `status N once`, `die`, `die once`, `hang`,
+`hang once`, `cut`, `cut once`, `sleep SECONDS`. What `once` means outlives the process: it is
+remembered in the state folder, as is every request that came.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from aiohttp import web
+
+NAME = "fake"
+CONTEXT = 2000
+
+
+@dataclass(frozen=True)
+class Fake:
+    """How a test starts the server and sees what it was sent."""
+
+    state: Path
+    flags: tuple[str, ...] = ()
+
+    def command(self, port: int) -> list[str]:
+        script = str(Path(__file__).absolute())
+        options = ["--port", str(port), "--state", str(self.state), *self.flags]
+        return [sys.executable, script, *options]
+
+    def log(self, kind: str) -> list[dict[str, object]]:
+        path = self.state / f"{kind}.jsonl"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+    @property
+    def starts(self) -> int:
+        return len(self.log("starts"))
+
+    @property
+    def prompts(self) -> list[str]:
+        """The orders in the sequence in which they came, probes left out."""
+        orders = [str(entry["order"]) for entry in self.log("requests")]
+        return [order for order in orders if not order.startswith("What is")]
+
+
+class _Server:
+    def __init__(self, state: Path, options: argparse.Namespace) -> None:
+        self.state = state
+        self.options = options
+        self.dead = False
+
+    def note(self, kind: str, entry: dict[str, object]) -> None:
+        with (self.state / f"{kind}.jsonl").open("a") as file:
+            file.write(json.dumps(entry) + "\n")
+
+    def first_time(self, order: str) -> bool:
+        path = self.state / f"seen-{order.replace(' ', '-').replace('/', '_')}"
+        seen = path.exists()
+        path.touch()
+        return not seen
+
+    async def health(self, request: web.Request) -> web.Response:
+        return web.Response(status=503 if self.dead else 200)
+
+    async def models(self, request: web.Request) -> web.Response:
+        if (
+            self.options.key
+            and request.headers.get("Authorization") != f"Bearer {self.options.key}"
+        ):
+            return web.json_response({"error": "Unauthorized"}, status=401)
+        entries = [{"id": name, "max_model_len": CONTEXT} for name in self.options.names]
+        return web.json_response({"data": entries})
+
+    async def tokenize(self, request: web.Request) -> web.Response:
+        body = await request.json()
+        text = "\n".join(message["content"] for message in body["messages"])
+        return web.json_response({"tokens": [ord(c) for c in text], "count": len(text)})
+
+    async def complete(self, request: web.Request) -> web.Response:
+        body = await request.json()
+        order = "".join(map(chr, body["prompt"])).splitlines()[-1]
+        self.note("requests", {"order": order, "body": body, "at": time.time()})
+        try:
+            return await self.obey(order, body)
+        finally:
+            self.note("ends", {"order": order, "at": time.time()})
+
+    async def obey(self, order: str, body: dict[str, object]) -> web.Response:
+        if body["model"] not in self.options.names:
+            return web.json_response({"error": {"message": "no such model"}}, status=404)
+        if order.endswith(" once") and not self.first_time(order):
+            return self.answer("better now", body)
+        match order.removesuffix(" once").split(" ", 1):
+            case ["say", text]:
+                return self.answer(text, body)
+            case ["status", number]:
+                return web.json_response({"error": {"message": "as ordered"}}, status=int(number))
+            case ["die"]:
+                # As vLLM: the requests in flight fail first, the process ends a moment later, with
+                # 0.
+                self.dead = True
+                asyncio.get_running_loop().call_later(0.3, os._exit, 0)
+                return web.json_response({"error": {"message": "EngineDeadError"}}, status=500)
+            case ["hang"]:
+                await asyncio.sleep(3600)
+            case ["sleep", seconds]:
+                await asyncio.sleep(float(seconds))
+                if self.dead:
+                    return web.json_response({"error": {"message": "EngineDeadError"}}, status=500)
+            case ["cut"]:
+                return self.answer("go nor", body)
+        if "structured_outputs" in body and not self.options.ignores_grammars:
+            return self.answer("ZQ123" if order.startswith("What is") else "go north", body)
+        return self.answer("The capital of France is Paris.", body)
+
+    def answer(self, text: str, body: dict[str, object]) -> web.Response:
+        limit = int(str(body["max_tokens"]))
+        prompt = body["prompt"]
+        assert isinstance(prompt, list)
+        return web.json_response(
+            {
+                "choices": [
+                    {
+                        "text": text[:limit],
+                        "finish_reason": "stop" if len(text) <= limit else "length",
+                        "stop_reason": None,
+                    }
+                ],
+                "usage": {
+                    "prompt_tokens": len(prompt),
+                    "completion_tokens": min(len(text), limit),
+                    "prompt_tokens_details": {"cached_tokens": len(prompt) // 16 * 16},
+                },
+            }
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--state", type=Path, required=True)
+    parser.add_argument("--names", nargs="+", default=[NAME])
+    parser.add_argument("--key", default="")
+    parser.add_argument("--ignores-grammars", action="store_true")
+    parser.add_argument("--starts", type=int, default=1000, help="refuse to start more often")
+    options = parser.parse_args()
+    server = _Server(options.state, options)
+    server.note("starts", {"at": time.time(), "pid": os.getpid()})
+    if len((options.state / "starts.jsonl").read_text().splitlines()) > options.starts:
+        print("Traceback (most recent call last):\nRuntimeError: CUDA out of memory, as ordered")
+        sys.exit(1)
+    app = web.Application()
+    app.add_routes(
+        [
+            web.get("/health", server.health),
+            web.get("/v1/models", server.models),
+            web.post("/tokenize", server.tokenize),
+            web.post("/v1/completions", server.complete),
+        ]
+    )
+    web.run_app(app, host="127.0.0.1", port=options.port, print=None, shutdown_timeout=0.1)
+
+
+if __name__ == "__main__":
+    main()

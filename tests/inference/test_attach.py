@@ -1,0 +1,165 @@
+"""Attaching to somebody else's server: mistakes are one line, its absence is waited out."""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from inference.attach import Attach
+from inference.client import ServerClient
+from inference.engine import Engine
+from inference.errors import EngineFault, ServerSetupError
+from inference.model import ModelSpec, PromptStyle
+from inference.server.port import ReservedPort
+from inference.server.process import ServerProcess
+from tests.inference.fake_server import CONTEXT, NAME, Fake
+from tests.inference.served import order, start_of, until
+
+# Its files are on no machine, so the server's tokenizer is asked.
+MODEL = ModelSpec(name=NAME, source="nobody/fake-model", context_length=8192)
+
+
+@asynccontextmanager
+async def attached(fake: Fake, tmp_path: Path, **settings: str) -> AsyncIterator[Engine]:
+    server = await start_of(fake, tmp_path / "server.log")()
+    try:
+        url = f"http://127.0.0.1:{server.port.number}"
+        spec = Attach(**{"base_url": url, **settings})  # type: ignore[arg-type]
+        async with spec.open(MODEL, tmp_path) as engine:
+            yield engine
+    finally:
+        await server.stop()
+
+
+async def test_it_answers_through_the_servers_own_tokenizer(fake: Fake, tmp_path: Path) -> None:
+    async with attached(fake, tmp_path) as engine:
+        assert (await engine.generate(order("say hello"))).text == "hello"
+        assert await engine.count_tokens(order("say hello").messages) == len("say hello")
+        assert (engine.card.engine, engine.card.model) == ("attach", NAME)
+        assert engine.card.context_length == CONTEXT
+        assert engine.card.identity["model_files"] == "not on this machine"
+
+
+async def test_an_address_that_ends_in_v1_means_the_same(fake: Fake, tmp_path: Path) -> None:
+    server = await start_of(fake, tmp_path / "server.log")()
+    try:
+        url = f"http://127.0.0.1:{server.port.number}/v1/"
+        async with Attach(base_url=url).open(MODEL, tmp_path) as engine:
+            assert (await engine.generate(order("say hello"))).text == "hello"
+    finally:
+        await server.stop()
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("", r"engine\.base_url=\(not set\).*set engine\.base_url=http"),
+        ("localhost:8000", r"engine\.base_url=localhost:8000 is no address"),
+        ("http://127.0.0.1:9", r"nobody answers at http://127\.0\.0\.1:9"),
+    ],
+)
+async def test_a_wrong_address_is_one_line(url: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ServerSetupError, match=message) as caught:
+        async with Attach(base_url=url).open(MODEL, tmp_path):
+            pass
+    assert "\n" not in str(caught.value)
+
+
+async def test_another_model_is_refused_with_what_is_served(fake: Fake, tmp_path: Path) -> None:
+    with pytest.raises(ServerSetupError, match=r"does not serve 'other' but 'fake'.*served_name"):
+        async with attached(fake, tmp_path, served_name="other"):
+            pass
+
+
+async def test_the_only_model_of_a_server_is_taken_if_it_tokenizes_alike(
+    fake: Fake, tmp_path: Path
+) -> None:
+    server = await start_of(fake, tmp_path / "server.log")()
+    spec = Attach(base_url=f"http://127.0.0.1:{server.port.number}")
+    try:
+        other = ModelSpec(name="other", source="nobody/other")
+        async with spec.open(other, tmp_path) as engine:
+            assert engine.card.identity["served_name"] == NAME
+            assert (await engine.generate(order("say hello"))).text == "hello"
+        base = ModelSpec(name="other", source="nobody/other", prompt=PromptStyle.BASE)
+        with pytest.raises(ServerSetupError, match=r"tokenizer's files here; set model\.path"):
+            async with spec.open(base, tmp_path):
+                pass
+    finally:
+        await server.stop()
+
+
+async def test_a_missing_key_is_named(fake: Fake, tmp_path: Path) -> None:
+    port = ReservedPort(0)
+    guarded = Fake(fake.state, ("--key", "secret"))
+    server = ServerProcess(guarded.command(port.number), dict(os.environ), tmp_path / "log")
+    try:
+        await until(lambda: fake.starts == 1)
+        url = f"http://127.0.0.1:{port.number}"
+        await _until_up(url)
+        with pytest.raises(ServerSetupError, match=r"HTTP 401.*set engine\.api_key"):
+            async with Attach(base_url=url).open(MODEL, tmp_path):
+                pass
+        async with Attach(base_url=url, api_key="secret").open(MODEL, tmp_path) as engine:
+            assert (await engine.generate(order("say hello"))).text == "hello"
+    finally:
+        await server.stop()
+        port.release()
+
+
+async def test_a_server_that_ignores_grammars_is_refused(fake: Fake, tmp_path: Path) -> None:
+    deaf = Fake(fake.state, ("--ignores-grammars",))
+    port = ReservedPort(0)
+    server = ServerProcess(deaf.command(port.number), dict(os.environ), tmp_path / "log")
+    try:
+        url = f"http://127.0.0.1:{port.number}"
+        await _until_up(url)
+        with pytest.raises(ServerSetupError, match="ignores grammars"):
+            async with Attach(base_url=url).open(MODEL, tmp_path):
+                pass
+    finally:
+        await server.stop()
+        port.release()
+
+
+async def test_a_server_that_goes_away_and_comes_back_is_waited_for(
+    fake: Fake, tmp_path: Path
+) -> None:
+    log = tmp_path / "server.log"
+    first = await start_of(fake, log)()
+    number = first.port.number
+    try:
+        async with Attach(base_url=f"http://127.0.0.1:{number}").open(MODEL, tmp_path) as engine:
+            await first.stop()
+            task = asyncio.create_task(engine.generate(order("say hello")))
+            await until(lambda: engine.status().state == "waiting for the server")
+            second = await start_of(fake, log, port=number)()
+            try:
+                assert (await task).text == "hello"
+                assert (engine.status().state, engine.status().restarts) == ("ready", 1)
+            finally:
+                await second.stop()
+    finally:
+        await first.stop()
+
+
+async def test_a_server_that_stays_away_is_an_engine_fault(fake: Fake, tmp_path: Path) -> None:
+    server = await start_of(fake, tmp_path / "server.log")()
+    try:
+        url = f"http://127.0.0.1:{server.port.number}"
+        async with Attach(base_url=url, patience_s=1.0).open(MODEL, tmp_path) as engine:
+            os.kill(int(str(fake.log("starts")[-1]["pid"])), signal.SIGKILL)
+            with pytest.raises(EngineFault, match=r"did not come back within engine\.patience_s=1"):
+                await engine.generate(order("say hello"))
+    finally:
+        await server.stop()
+
+
+async def _until_up(url: str) -> None:
+    async with ServerClient(url, NAME) as client, asyncio.timeout(60):
+        while not await client.healthy():
+            await asyncio.sleep(0.05)
