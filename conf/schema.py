@@ -16,9 +16,9 @@ from agents.planners.turnwise import Turnwise
 from agents.reflection import NoReflection
 from envs.scienceworld import ScienceWorld
 from inference.attach import Attach
-from inference.hardware import has_gpu
 from inference.model import ModelSpec
 from inference.scripted import Scripted
+from inference.server.launch import visible_gpus
 from inference.transformers_engine import Transformers
 from inference.vllm import Vllm
 
@@ -63,7 +63,7 @@ class RunConfig:
 
 def default_model() -> str:
     """The model that a run takes when none is named: by whether there is a GPU."""
-    return MODEL_WITH_GPU if has_gpu() else MODEL_WITHOUT_GPU
+    return MODEL_WITH_GPU if visible_gpus() else MODEL_WITHOUT_GPU
 
 
 def register() -> None:

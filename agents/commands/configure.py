@@ -11,7 +11,7 @@ from pathlib import Path
 import hydra
 from hydra import compose, initialize_config_module
 from hydra.core.hydra_config import HydraConfig
-from hydra.errors import HydraException
+from hydra.errors import HydraException, OverrideParseException
 from omegaconf import DictConfig, MissingMandatoryValue, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
@@ -113,14 +113,15 @@ def explain(error: Exception, words: Sequence[str]) -> str:
     unknown_key = re.search(r"Could not override '([^']+)'", text)
     if unknown_key:
         return _unknown_key(unknown_key[1], words)
-    cause = error.__cause__ or error
-    override = re.search(
-        r"(?:Error merging override|Error parsing override) '?([^\n]+?)'?(?:\n|$)", text
-    )
-    reason = next(line for line in [*str(cause).splitlines(), text] if line.strip())
-    if isinstance(cause, OmegaConfBaseException) and "Key '" in reason:
-        key = re.search(r"Key '([^']+)'", reason)
-        return f"configuration: {reason.strip()}; remove or correct '{key[1] if key else ''}'"
+    if isinstance(error, OverrideParseException):
+        if "=" not in error.override:
+            return f"configuration: '{error.override}' is not of the form key=value"
+        return (
+            f"configuration: '{error.override}' cannot be read; put quotes around special"
+            " characters: 'key=\"value\"'"
+        )
+    reason = next(line for line in str(error.__cause__ or error).splitlines() if line.strip())
+    override = re.search(r"Error merging override (.+)", text)
     given = f"'{override[1]}': " if override else ""
     return f"configuration: {given}{reason.strip().rstrip('.')}; see groundling run --help"
 

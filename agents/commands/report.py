@@ -19,7 +19,7 @@ def main(words: list[str]) -> int:
     if not words or any(word.startswith("-") for word in words):
         print(USAGE, file=sys.stdout if words in (["--help"], ["-h"]) else sys.stderr)
         return 0 if words in (["--help"], ["-h"]) else 2
-    return print_report([Path(word) for word in words], Console(soft_wrap=True))
+    return print_report([Path(word) for word in words], table.console())
 
 
 def print_report(folders: Sequence[Path], console: Console) -> int:
@@ -30,7 +30,7 @@ def print_report(folders: Sequence[Path], console: Console) -> int:
         rows = read_rows(folder)
         planned = _planned(card["protocol"])
         found = results.per_kind(rows, planned)
-        console.print(table.render(found, _title(card)))
+        console.print(table.render(found, _title(card)), soft_wrap=False)
         keys = {(row.task, row.repeat) for row in rows}
         _print_faults([f for f in read_faults(folder) if (f.task, f.repeat) not in keys], console)
         if found[-1].not_evaluated:
@@ -44,6 +44,7 @@ def print_report(folders: Sequence[Path], console: Console) -> int:
             f"episodes: {folder}/episodes.jsonl  trajectories: {folder}/trajectories/"
             f"  protocol: {folder}/protocol.json"
         )
+    console.print(table.LEGEND, style="dim")
     return 3 if incomplete else 0
 
 

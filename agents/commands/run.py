@@ -13,6 +13,7 @@ from agents.evaluation import protocol
 from agents.evaluation.display import shown
 from agents.evaluation.run import Progress, Run, Settings, episodes_of
 from agents.evaluation.store import RunStore
+from agents.evaluation.table import console as make_console
 from agents.prompts import PromptSet
 from conf.schema import RunConfig
 from envs.world import TaskSet
@@ -28,7 +29,7 @@ def main(words: list[str]) -> int:
 
 def run(config: RunConfig, folder: Path) -> int:
     """One configuration, into one folder. Returns the exit code."""
-    console = Console(soft_wrap=True)
+    console = make_console()
     tasks: TaskSet = config.env.open(config.concurrency)
     try:
         with RunStore.open(folder) as store, terminable():

@@ -1,31 +1,39 @@
 """The results table as text."""
 
+import sys
 from collections.abc import Sequence
 
 from rich import box
+from rich.console import Console
 from rich.table import Table
 
 from agents.evaluation.results import ALL, Result
+
+PLAIN_WIDTH = 110
+"""Columns where there is no terminal to ask: a log file, a pipe."""
+
+HEADINGS = ("n", "miss", "won", "95% CI", "score", "clamp", "best", "fail", "steps", "inv.")
+LEGEND = (
+    "n: episodes evaluated; miss: not evaluated, in no mean; won: the world says the task is achieved,"
+    " with Wilson's interval; score: mean points at the end, clamp: the same with failures 0, best:"
+    " highest on the way; fail: ended below 0; inv.: actions the world did not understand"
+)
+
+
+def console() -> Console:
+    """Where tables and progress go: standard output, wide enough for a table also in a log."""
+    return Console(
+        highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else PLAIN_WIDTH
+    )
 
 
 def render(results: Sequence[Result], title: str) -> Table:
     """One line a kind, the overall line last and apart."""
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("task")
-    table.add_column("")
-    for heading in (
-        "episodes",
-        "not evaluated",
-        "success",
-        "95 % CI",
-        "score",
-        "clamped",
-        "best",
-        "failures",
-        "steps",
-        "invalid",
-    ):
-        table.add_column(heading, justify="right")
+    table.padding = (0, 1, 0, 0)
+    table.add_column("task", overflow="fold", min_width=14)
+    for heading in HEADINGS:
+        table.add_column(heading, justify="right", no_wrap=True)
     for result in results:
         if result.kind == ALL:
             table.add_section()
@@ -35,15 +43,12 @@ def render(results: Sequence[Result], title: str) -> Table:
 
 def _cells(result: Result) -> list[str]:
     success = result.success
-    rate = f"{result.won / result.evaluated:.0%}" if result.evaluated else "-"
-    interval = f"{success.low:.0%}-{success.high:.0%}" if success else "-"
     return [
-        result.kind,
-        result.name,
+        f"{result.kind} {result.name}".strip(),
         str(result.evaluated),
         str(result.not_evaluated),
-        rate,
-        interval,
+        f"{result.won / result.evaluated:.0%}" if result.evaluated else "-",
+        f"{success.low:.0%}-{success.high:.0%}" if success else "-",
         _number(result.score),
         _number(result.clamped),
         _number(result.best),

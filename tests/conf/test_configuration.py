@@ -1,0 +1,117 @@
+"""Every file composes and becomes dataclasses; every mistake is one line that helps."""
+
+from pathlib import Path
+
+import pytest
+
+from agents.commands.configure import GROUPS, ConfigError, composed
+from conf.schema import MODEL_WITH_GPU, MODEL_WITHOUT_GPU, RunConfig, default_model
+from inference.model import ModelSpec
+from inference.vllm import Vllm
+
+CONF = Path(__file__).parents[2] / "conf"
+FILES = sorted(path.relative_to(CONF) for path in CONF.glob("*/*.yaml"))
+NEEDED = {"model=local": ["model.path=somewhere"]}
+"""What a file leaves to its user, so that it can be composed here."""
+
+
+@pytest.mark.parametrize("file", FILES, ids=str)
+def test_every_file_composes_into_checked_dataclasses(file: Path) -> None:
+    choice = f"{file.parent}={file.stem}"
+    run = composed([choice, *NEEDED.get(choice, [])])
+    assert isinstance(run, RunConfig)
+    assert isinstance(run.model, ModelSpec)
+
+
+def test_every_group_of_the_design_is_there() -> None:
+    assert {file.parent.name for file in FILES} == set(GROUPS)
+
+
+def test_every_model_file_is_named_after_what_it_configures() -> None:
+    models = [file.stem for file in FILES if file.parent.name == "model"]
+    for model in models:
+        run = composed([f"model={model}", *NEEDED.get(f"model={model}", [])])
+        assert run.model.name == model
+        assert run.model.source or run.model.path
+
+
+def test_the_default_model_is_chosen_by_looking_for_a_gpu(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    smi = tmp_path / "nvidia-smi"
+    smi.write_text("#!/bin/sh\necho 'NVIDIA H200, 141000, 143771'\n")
+    smi.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    assert default_model() == MODEL_WITH_GPU
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert default_model() == MODEL_WITHOUT_GPU
+    monkeypatch.setenv("PATH", "/nonexistent")
+    assert default_model() == MODEL_WITHOUT_GPU
+
+
+def test_an_agent_preset_sets_its_parts_and_a_part_can_still_be_overridden() -> None:
+    assert composed(["agent=react"]).planner.thoughts is True
+    assert composed(["agent=react", "planner=act"]).planner.thoughts is False
+
+
+def test_an_experiment_changes_only_what_it_names_and_the_command_line_wins() -> None:
+    run = composed(["experiment=quickstart"])
+    assert run.env.tasks == ["4-1", "4-2", "4-3", "4-4"]
+    assert run.env.simplifications == "easy"
+    assert composed(["experiment=quickstart", "env.max_steps=7"]).env.max_steps == 7
+
+
+def test_override_names_that_scripts_rely_on_are_understood() -> None:
+    run = composed(
+        [
+            "model=smollm2_135m",
+            "model.path=/models/x",
+            "engine=vllm",
+            "env=scienceworld",
+            "env.tasks=[4-2]",
+            "env.split=dev",
+            "env.limit=3",
+            "env.variations=2",
+            "env.max_steps=9",
+            "decoding.actions=listed",
+            "decoding.context=stop",
+            "repeat=2",
+            "seed=5",
+            "concurrency=3",
+            "run_dir=runs/r1",
+        ]
+    )
+    assert (run.env.tasks, run.decoding.actions, run.model.path) == (["4-2"], "listed", "/models/x")
+    assert isinstance(run.engine, Vllm)
+
+
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("model=smollm", ["no model 'smollm'", "did you mean", "llama31_8b"]),
+        ("agent=reacct", ["no agent 'reacct'", "did you mean agent=react?", "act, react"]),
+        ("env=alfwurld", ["no env 'alfwurld'", "scienceworld"]),
+        ("modle=x", ["no setting 'modle'", "did you mean model?"]),
+        ("env.max_stepz=3", ["no setting 'env.max_stepz'", "env.max_steps", "simplifications"]),
+        ("engine.prot=1", ["no setting 'engine.prot'", "did you mean engine.port?"]),
+        ("env.max_steps=many", ["env.max_steps=many", "could not be converted to Integer"]),
+        ("decoding.actions=forced", ["forced", "[hidden, listed, enforced]"]),
+        ("decoding.temperature=9", ["decoding.temperature=9", "between 0 and 2"]),
+        ("env.max_steps=0", ["env.max_steps=0", "at least 1"]),
+        ("concurrency=0", ["concurrency=0", "at least 1"]),
+        ("repeat=-1", ["repeat=-1", "at least 1"]),
+        ("model.context_length=0", ["model.context_length=0", "at least 1"]),
+        ("a=[", ["a=[", "cannot be read"]),
+        ("concurrency", ["concurrency", "not of the form key=value"]),
+    ],
+)
+def test_a_mistake_is_one_line_with_the_value_and_a_way_out(
+    override: str, words: list[str]
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        composed([override])
+    message = str(caught.value)
+    assert "\n" not in message
+    for word in words:
+        assert word in message
