@@ -35,7 +35,9 @@ def test_a_regex_is_sent_as_it_is() -> None:
 
 
 def test_a_cfg_is_sent_as_it_is() -> None:
-    assert request_fields(Grammar(GrammarKind.CFG, LARK)) == {"structured_outputs": {"grammar": LARK}}
+    assert request_fields(Grammar(GrammarKind.CFG, LARK)) == {
+        "structured_outputs": {"grammar": LARK}
+    }
 
 
 def test_a_json_schema_is_sent_as_an_object() -> None:
@@ -93,7 +95,7 @@ def test_a_cfg_must_match_the_whole_text() -> None:
 
 
 def test_a_cfg_is_read_in_llguidances_dialect() -> None:
-    grammar = Grammar(GrammarKind.CFG, 'start: NAME\nNAME: /[a-z]+/ & ~/elif|or/\n')
+    grammar = Grammar(GrammarKind.CFG, "start: NAME\nNAME: /[a-z]+/ & ~/elif|or/\n")
     assert matches(grammar, "elifx")
     assert not matches(grammar, "elif")
 
