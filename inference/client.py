@@ -90,6 +90,8 @@ class ServerClient:
 
     async def healthy(self, timeout_s: float = _GLANCE_S) -> bool:
         """Whether the server answers and does not call itself dead; a hung engine may not show."""
+        if self._session.closed:
+            return False
         timeout = aiohttp.ClientTimeout(total=timeout_s)
         try:
             async with self._session.get(f"{self.base_url}/health", timeout=timeout) as response:
@@ -170,6 +172,8 @@ class ServerClient:
         self, method: str, path: str, body: object, limit: aiohttp.ClientTimeout
     ) -> Mapping[str, object]:
         url = self.base_url + path
+        if self._session.closed:
+            raise Unanswered(f"lost {url}: its server was replaced")
         try:
             async with self._session.request(method, url, json=body, timeout=limit) as response:
                 if response.status == 200:

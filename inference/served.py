@@ -87,8 +87,13 @@ class ServerPrompter:
 
     async def tokens(self, messages: tuple[Message, ...]) -> tuple[int, ...]:
         """The ids, one more round trip for each prompt."""
-        client = await self._host.client()
-        return await client.tokenize(messages)
+        while True:
+            client = await self._host.client()
+            try:
+                return await client.tokenize(messages)
+            except Unanswered:
+                if not await self._host.lost(client):
+                    raise
 
 
 class ServedEngine:

@@ -21,6 +21,8 @@ GRAMMAR_BACKEND = "guidance"
 
 _GIB = 2**30
 _GPU_STEP_TOKENS = 8192
+_CPU_OVERHEAD_GIB = 2.5
+"""What the three processes of a server hold besides weights and cache: 2.7 seen."""
 
 
 class Device(StrEnum):
@@ -142,7 +144,7 @@ class LaunchPlan:
         weights = sum(path.stat().st_size for path in self.model.directory.glob("*.safetensors"))
         stored = json.loads((self.model.directory / "config.json").read_text())
         half = str(stored.get("dtype", stored.get("torch_dtype"))) in ("bfloat16", "float16")
-        needed = (weights * (2 if half else 1)) / _GIB + self.kv_cache_gib
+        needed = weights * (2 if half else 1) / _GIB + self.kv_cache_gib + _CPU_OVERHEAD_GIB
         available = psutil.virtual_memory().available / _GIB
         if needed > available:
             raise ServerSetupError(

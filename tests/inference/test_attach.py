@@ -161,5 +161,5 @@ async def test_a_server_that_stays_away_is_an_engine_fault(fake: Fake, tmp_path:
 
 async def _until_up(url: str) -> None:
     async with ServerClient(url, NAME) as client, asyncio.timeout(60):
-        while not await client.healthy():
+        while not await client.healthy():  # noqa: ASYNC110
             await asyncio.sleep(0.05)

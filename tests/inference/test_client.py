@@ -159,3 +159,12 @@ async def test_nobody_there_is_unanswered_and_not_healthy() -> None:
 async def test_a_grammar_that_python_cannot_read_is_the_callers_fault(bench: Bench) -> None:
     with pytest.raises(RequestError, match="regex"):
         await bench.engine.generate(order("go", grammar=Grammar(GrammarKind.REGEX, r"\p{L}+")))
+
+
+async def test_a_client_whose_server_was_replaced_is_unanswered(bench: Bench) -> None:
+    client = ServerClient((await bench.supervisor.client()).base_url, NAME)
+    assert await client.healthy()
+    await client.close()
+    assert not await client.healthy()
+    with pytest.raises(Unanswered, match="was replaced"):
+        await client.complete([65], {"max_tokens": 1})

@@ -96,7 +96,12 @@ def _temporary(process: psutil.Process) -> Path:
 
 
 def _guard_of(process: psutil.Process) -> psutil.Process:
-    _until(lambda: "guard.py" in " ".join(process.parent().cmdline()))
+    """The one that an orphan comes back to, once its own parent has ended."""
+    _until(lambda: any("guard.py" in word for word in _parent(process).cmdline()))
+    return _parent(process)
+
+
+def _parent(process: psutil.Process) -> psutil.Process:
     parent = process.parent()
     assert parent is not None
     return parent
