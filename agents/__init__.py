@@ -1,1 +1,3 @@
-"""Agents: planners, reflection and memory, the prompts they use, and the evaluation that runs them."""
+"""Agents: planners, reflection and memory, the prompts they use, and the evaluation that runs
+them.
+"""

@@ -1,7 +1,7 @@
 """The `groundling` command: picks a subcommand, turns mistakes into one line and an exit code.
 
-Nothing heavy is imported here, so that `groundling --help` answers at once. Exit codes: 0 done; 1 a mistake
-that the user can mend; 2 the command line; 3 some episodes were not evaluated; 130 stopped.
+Nothing heavy is imported here, so that `groundling --help` answers at once. Exit codes: 0 done; 1 a
+mistake that the user can mend; 2 the command line; 3 some episodes were not evaluated; 130 stopped.
 """
 
 import sys
@@ -14,7 +14,7 @@ groundling: language agents in interactive text worlds, on your own machines
 
 usage: groundling COMMAND [ARGUMENT ...]
 
-  run [OVERRIDE ...]      evaluate an agent in a world (-m: several runs; --help: parts and settings)
+  run [OVERRIDE ...]      evaluate an agent in a world (-m: several; --help: parts and settings)
   serve [OVERRIDE ...]    start the model's server alone, for many runs with engine=attach
   report RUN_DIR ...      the results table of finished or unfinished runs, from their files
   doctor [OVERRIDE ...]   what is there, what is missing, and the fix for each

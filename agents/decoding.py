@@ -17,7 +17,8 @@ class ActionMode(StrEnum):
     listed = "listed"
     """The admissible commands stand in the prompt; the model still writes free text."""
     enforced = "enforced"
-    """The prompt of `hidden`, and a grammar that allows the admissible commands and nothing else."""
+    """The prompt of `hidden`, and a grammar that allows the admissible commands and nothing
+    else."""
 
     @property
     def affordances(self) -> Affordances:
@@ -29,8 +30,9 @@ class ContextPolicy(StrEnum):
     """What happens when a transcript outgrows the model's context."""
 
     drop_oldest = "drop_oldest"
-    """The oldest turns are left out, a quarter of the context at a time so that the prompt's beginning
-    seldom changes; the fixed part stays. Every step records how many turns were missing."""
+    """The oldest turns are left out, a quarter of the context at a time so that the prompt's
+    beginning seldom changes; the fixed part stays. Every step records how many turns were
+    missing."""
     stop = "stop"
     """The episode ends there, with the stop reason `context_full`."""
 

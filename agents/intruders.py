@@ -1,7 +1,9 @@
-"""Our top-level names are also those of packages on the public index; pip overwrites without a word.
+"""Our top-level names are also those of packages on the public index; pip overwrites without a
+word.
 
-`agents` comes with openai-agents, `envs` and `conf` with packages of those names. Whoever installs one
-beside us gets a mixture of both, which fails far away from its cause: so every command looks first.
+`agents` comes with openai-agents, `envs` and `conf` with packages of those names. Whoever installs
+one beside us gets a mixture of both, which fails far away from its cause: so every command looks
+first.
 """
 
 from importlib.metadata import packages_distributions
@@ -26,7 +28,7 @@ def check_ownership() -> None:
     }
     if intruders:
         raise ForeignPackage(
-            f"installation: {', '.join(intruders)} overwrites part of Groundling; use an environment"
-            f" without it: pip uninstall {' '.join(sorted(set(intruders.values())))}, then install"
+            f"installation: {', '.join(intruders)} overwrites part of Groundling; use an"
+            f" environment without it: pip uninstall {' '.join(sorted(set(intruders.values())))}, then install"
             " Groundling again"
         )

@@ -1,4 +1,6 @@
-"""The conversation of one episode, as a planner sees it: a fixed beginning and turns that only grow."""
+"""The conversation of one episode, as a planner sees it: a fixed beginning and turns that only
+grow.
+"""
 
 from dataclasses import dataclass, field
 
@@ -63,7 +65,8 @@ class ContextWindow:
     async def fit(
         self, fixed: tuple[Message, ...], turns: list[Turn], tail: str, max_tokens: int
     ) -> FittedPrompt:
-        """The fixed part, the newest turns that fit, and `tail` at the end of the last user message.
+        """The fixed part, the newest turns that fit, and `tail` at the end of the last user
+        message.
 
         Raises:
             ContextTooSmall: even without any turn there is no room for `max_tokens` of an answer.
@@ -77,8 +80,8 @@ class ContextWindow:
                 return FittedPrompt(messages, self.dropped)
             if self.dropped >= len(turns):
                 raise ContextTooSmall(
-                    f"prompt: the fixed part has {length} tokens and the answer may have {max_tokens},"
-                    f" together more than the context of {room + max_tokens}; choose a model with a"
+                    f"prompt: the fixed part has {length} tokens and the answer may have"
+                    f" {max_tokens}, together more than the context of {room + max_tokens}; choose a model with a"
                     " longer context, raise model.context_length if the model allows it, or use"
                     " decoding.actions=enforced or hidden instead of listed"
                 )

@@ -1,7 +1,7 @@
 """The schemas behind the YAML files: a typo or a wrong type is found before anything starts.
 
-The dataclasses live beside what they configure; here they are only registered, as `schema/<group>/<name>`,
-out of the way of the groups that a user chooses from.
+The dataclasses live beside what they configure; here they are only registered, as
+`schema/<group>/<name>`, out of the way of the groups that a user chooses from.
 """
 
 from dataclasses import dataclass, field

@@ -1,7 +1,8 @@
 """What can go wrong in a world.
 
-`WorldSetupError` is a mistake that a user can mend (exit code 1). `WorldFault` is a crash of the world's own
-machinery: the episode is tried again and, failing that, listed as not evaluated; it is never a score.
+`WorldSetupError` is a mistake that a user can mend (exit code 1). `WorldFault` is a crash of the
+world's own machinery: the episode is tried again and, failing that, listed as not evaluated; it is
+never a score.
 """
 
 

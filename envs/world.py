@@ -27,7 +27,8 @@ class Observation:
     reward: float = 0.0
     """Points gained (or lost) by the last action, in the unit of `score`."""
     score: float = 0.0
-    """Points so far as the world counts them, 0 to 100 where it has a scale, unclamped: a failure may be -100."""
+    """Points so far as the world counts them, 0 to 100 where it has a scale, unclamped: a failure
+    may be -100."""
     done: bool = False
     """The world has ended the episode; says nothing of success."""
     won: bool = False

@@ -1,8 +1,8 @@
 """What one turn of an acting agent may say.
 
-Pure functions from commands to a `Grammar`. A list of commands is not enumerated: words that several
-commands share are written once, as a minimal acyclic automaton over words, because a thousand whole
-strings cost a server ten to forty times more to read than the same set factored.
+Pure functions from commands to a `Grammar`. A list of commands is not enumerated: words that
+several commands share are written once, as a minimal acyclic automaton over words, because a
+thousand whole strings cost a server ten to forty times more to read than the same set factored.
 """
 
 from collections.abc import Iterable
@@ -26,8 +26,8 @@ def enforced_action(commands: Iterable[str]) -> Grammar:
 def react_turn(commands: Iterable[str]) -> Grammar:
     """A thought on one line, or exactly one of the admissible commands (ReAct, section 2).
 
-    The thought is bounded by the request's `max_tokens` alone: a counted repetition such as `{0,400}`
-    makes masks slow and can end an answer early without a word.
+    The thought is bounded by the request's `max_tokens` alone: a counted repetition such as
+    `{0,400}` makes masks slow and can end an answer early without a word.
     """
     thought = _escape(THINK_PREFIX) + r"[^\n]+"
     return Grammar(GrammarKind.REGEX, f"(?:{thought}|{command_pattern(commands)})")

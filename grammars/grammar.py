@@ -1,7 +1,7 @@
 """The grammar value: what a model may say, as data that can be hashed, stored and sent anywhere.
 
-Built by the other modules of this package, read by `inference/`, which alone knows how engines want to
-be told. Two equal values constrain every engine alike.
+Built by the other modules of this package, read by `inference/`, which alone knows how engines want
+to be told. Two equal values constrain every engine alike.
 """
 
 import hashlib

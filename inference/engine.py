@@ -90,8 +90,8 @@ class EngineCard:
 class Engine(Protocol):
     """A model behind one door. Opened as an async context manager by `inference.open_engine`.
 
-    Four methods where style asks for two: counting belongs to the engine because only it has the real
-    tokenizer and template, and the card and the status are read by the run, not by agents.
+    Four methods where style asks for two: counting belongs to the engine because only it has the
+    real tokenizer and template, and the card and the status are read by the run, not by agents.
     """
 
     @property

@@ -1,8 +1,9 @@
 """What can go wrong between a request and its completion.
 
-Two families. `ModelError` and `ServerSetupError` are mistakes that a user can mend: they end the command with
-exit code 1 and their message is the whole story. `EngineFault` is bad luck of the machinery: the episode
-that met it is tried again and, failing that, listed as not evaluated, never scored.
+Two families. `ModelError` and `ServerSetupError` are mistakes that a user can mend: they end the
+command with exit code 1 and their message is the whole story. `EngineFault` is bad luck of the
+machinery: the episode that met it is tried again and, failing that, listed as not evaluated, never
+scored.
 """
 
 

@@ -19,7 +19,8 @@ class PromptStyle(StrEnum):
 class ModelSpec:
     """A model as a configuration names it: where its files come from and how it is served.
 
-    Mutable because it is also Hydra's schema for the `model` group; nobody changes it once composed.
+    Mutable because it is also Hydra's schema for the `model` group; nobody changes it once
+    composed.
     """
 
     name: str
@@ -52,4 +53,5 @@ class ResolvedModel:
     directory: Path
     """Absolute; holds config.json, tokenizer and safetensors shards."""
     hashes: Mapping[str, str]
-    """SHA-256 by file name for everything that changes what the model says: weights, tokenizer, config."""
+    """SHA-256 by file name for everything that changes what the model says: weights, tokenizer,
+    config."""

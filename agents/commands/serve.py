@@ -1,4 +1,6 @@
-"""`groundling serve`: the model's server alone, so that many runs can share it with engine=attach."""
+"""`groundling serve`: the model's server alone, so that many runs can share it with
+engine=attach.
+"""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""Live progress: a panel that redraws itself on a terminal, plain lines elsewhere (batch jobs, pipes)."""
+"""Live progress: a panel that redraws itself on a terminal, plain lines elsewhere (batch jobs,
+pipes).
+"""
 
 import asyncio
 import time

@@ -17,8 +17,8 @@ from envs.world import TaskSet
 from inference.engine import EngineCard
 
 SCORE_RULE = (
-    "score: the world's raw points after the last action, 0-100, failures -100; clamped: failures 0;"
-    " best: highest on the way; success: the world's own word that the task is achieved"
+    "score: the world's raw points after the last action, 0-100, failures -100; clamped: failures"
+    " 0; best: highest on the way; success: the world's own word that the task is achieved"
 )
 
 

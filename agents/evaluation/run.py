@@ -1,8 +1,8 @@
 """The run: every episode once, many at a time, faults retried and never scored.
 
-Episodes are taken from one queue by `concurrency` workers. A worker holds one environment at a time and
-lives on the event loop; the environment's own work runs in threads, so a slow world never holds up the
-model, nor the other way round.
+Episodes are taken from one queue by `concurrency` workers. A worker holds one environment at a time
+and lives on the event loop; the environment's own work runs in threads, so a slow world never holds
+up the model, nor the other way round.
 """
 
 import asyncio
@@ -90,7 +90,8 @@ class Run:
         """Run what is not finished yet.
 
         Raises:
-            RunError, InferenceError, WorldError: a mistake that the user can mend ended the run; what
+            RunError, InferenceError, WorldError: a mistake that the user can mend ended the run;
+            what
                 was finished before is kept.
         """
         todo = deque(

@@ -81,7 +81,8 @@ class RunStore:
         """Write an episode durably: first the trajectory, then its line.
 
         Raises:
-            RunFolderError: the disk is full or the folder has gone; nothing written before is harmed.
+            RunFolderError: the disk is full or the folder has gone; nothing written before is
+            harmed.
         """
         if episode.key in self._rows:
             raise ValueError(f"episode {episode.key.id} is already in {self.folder}")
@@ -108,8 +109,8 @@ class RunStore:
         if not (self.folder / "protocol.json").exists():
             if self._rows:
                 raise RunFolderError(
-                    f"run folder {self.folder} has episodes but no protocol.json, so nobody can tell"
-                    " what they measure; choose another run_dir"
+                    f"run folder {self.folder} has episodes but no protocol.json, so nobody can"
+                    " tell what they measure; choose another run_dir"
                 )
             return
         found = read_protocol(self.folder)["protocol"]
@@ -225,7 +226,9 @@ def append_line(path: Path, data: Mapping[str, Any]) -> None:
 
 
 def mend_torn_end(path: Path) -> None:
-    """Cut off a last line that was never finished: its writer was killed, so it was not committed."""
+    """Cut off a last line that was never finished: its writer was killed, so it was not
+    committed.
+    """
     if not path.exists():
         return
     with path.open("rb+") as file:

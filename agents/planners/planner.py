@@ -26,7 +26,8 @@ class ModelCall:
 
     request_id: str
     prompt_digest: str
-    """16 hex digits of SHA-256 over the messages; the first prompt of an episode is stored whole."""
+    """16 hex digits of SHA-256 over the messages; the first prompt of an episode is stored
+    whole."""
     grammar_digest: str | None
     text: str
     finish_reason: str

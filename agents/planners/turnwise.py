@@ -1,8 +1,9 @@
 """The turn-by-turn planners: act (actions only) and ReAct (a think line or an action).
 
-ReAct: Yao et al. 2023, section 2: the action space is widened by language; a thought does not touch the
-world. One thought may precede an action here. Under a grammar a second thought in a row cannot be said;
-in free text it is sent to the world as it stands, which will not understand it, and counted.
+ReAct: Yao et al. 2023, section 2: the action space is widened by language; a thought does not touch
+the world. One thought may precede an action here. Under a grammar a second thought in a row cannot
+be said; in free text it is sent to the world as it stands, which will not understand it, and
+counted.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
 """Prompts: template files in our own words, one folder a world, each with one worked example.
 
-A `PromptSet` turns the files and the first observation into the fixed part of a prompt. The example is
-written in exactly the form that the grammars enforce and the planners send, as turns of the same chat, so
-that a small model has seen the form before it must keep it.
+A `PromptSet` turns the files and the first observation into the fixed part of a prompt. The example
+is written in exactly the form that the grammars enforce and the planners send, as turns of the same
+chat, so that a small model has seen the form before it must keep it.
 """
 
 from collections.abc import Sequence
@@ -67,7 +67,8 @@ class PromptSet:
     def fixed_part(self, first: Observation, *, thoughts: bool) -> tuple[Message, ...]:
         """Everything before the first turn: the same for every step of an episode.
 
-        Instructions, the worked example (without its thoughts for an agent that has none), the task.
+        Instructions, the worked example (without its thoughts for an agent that has none), the
+        task.
         """
         system = _JINJA.from_string(self.system).render(
             thoughts=thoughts, templates=list(first.templates)

@@ -1,8 +1,9 @@
 """The admissible commands as text for a prompt, said short and complete.
 
-A kitchen in ScienceWorld admits a thousand commands; written out they fill a small model's context. Here
-the commands of one form share a line, which names what can stand in each place. Nothing is added and
-nothing left out: a form whose places depend on each other is split until its lines are exact.
+A kitchen in ScienceWorld admits a thousand commands; written out they fill a small model's context.
+Here the commands of one form share a line, which names what can stand in each place. Nothing is
+added and nothing left out: a form whose places depend on each other is split until its lines are
+exact.
 """
 
 import re
@@ -12,7 +13,9 @@ OBJ = "OBJ"
 
 
 def render(commands: Iterable[str], templates: Sequence[str]) -> str:
-    """The listing, one form a line, in the order of `templates`; forms unknown to them come last."""
+    """The listing, one form a line, in the order of `templates`; forms unknown to them come
+    last.
+    """
     left = sorted(set(commands))
     lines = ["Commands you can give now (for [a, b] say one of them):"]
     for template in templates:

@@ -1,4 +1,4 @@
-"""The smallest world with everything a run meets: goals, scores, invalid actions, failure, crashes."""
+"""The smallest world with all that a run meets: goal, score, invalid action, failure, crash."""
 
 import threading
 from collections.abc import Mapping

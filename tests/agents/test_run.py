@@ -140,7 +140,7 @@ async def test_what_the_model_wrote_is_sent_as_it_is_and_counted_as_invalid(
     (row,) = read_rows(tmp_path)
     steps = json.loads((tmp_path / row.trajectory).read_text())["steps"]
     assert [step["action"] for step in steps] == ["I would go east", "East", "", "east", "east"]
-    assert [step["calls"][0]["text"] for step in steps][0] == " I would go east "
+    assert steps[0]["calls"][0]["text"] == " I would go east "
     assert (row.invalid_actions, row.won) == (3, True)
 
 

@@ -32,7 +32,8 @@ def test_a_pattern_rejects_what_differs_by_a_character(miss: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "awkward", ['say "hi"', "a.b*c", "cup (of tea) [hot] {1} | x", "50% & more/less ~ #1", "é ü", "a\\b"]
+    "awkward",
+    ['say "hi"', "a.b*c", "cup (of tea) [hot] {1} | x", "50% & more/less ~ #1", "é ü", "a\\b"],
 )
 def test_a_pattern_takes_awkward_characters_literally(awkward: str) -> None:
     pattern = re.compile(command_pattern([awkward]))
@@ -60,6 +61,8 @@ def test_a_react_turn_is_one_thought_or_one_command(said: str) -> None:
     assert re.fullmatch(react_turn(KITCHEN).source, said)
 
 
-@pytest.mark.parametrize("said", ["think: ", "think: a\nwait", "think: a\n", "move pear", "thinking"])
+@pytest.mark.parametrize(
+    "said", ["think: ", "think: a\nwait", "think: a\n", "move pear", "thinking"]
+)
 def test_a_react_turn_is_never_both_nor_a_line_more(said: str) -> None:
     assert not re.fullmatch(react_turn(KITCHEN).source, said)
