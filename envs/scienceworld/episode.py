@@ -44,6 +44,7 @@ class ScienceWorldEpisode:
         self, task: Task, affordances: Affordances, simplifications: str, pool: Pool
     ) -> None:
         self._task = task
+        self._kind, self._variation = locate(task)
         self._affordances = affordances
         self._simplifications = simplifications
         self._pool = pool
@@ -60,10 +61,9 @@ class ScienceWorldEpisode:
         Raises:
             WorldFault: the world crashed.
         """
-        kind, variation = locate(self._task)
         simulator = self._ready("reset")
         try:
-            simulator.load(kind.name, variation, self._simplifications)
+            simulator.load(self._kind.name, self._variation, self._simplifications)
             self._templates = tuple(
                 form for form in simulator.templates() if form not in NOT_OFFERED
             )

@@ -13,6 +13,9 @@ from typing import Any
 from envs.errors import WorldFault
 from envs.scienceworld.jvm import Jvm
 
+_SCRAMBLE = 0x5DEECE66D
+"""`Random.setSeed` starts from its argument XOR this number."""
+
 
 class Simulator:
     """A simulator with its own static state; for one thread at a time, for any number of tasks.
@@ -37,6 +40,8 @@ class Simulator:
             interface = loader.loadClass("scienceworld.runtime.pythonapi.PythonInterface")
             nothing = gateway.new_array(java.lang.Object, 0)
             self._world: Any = interface.getDeclaredConstructors()[0].newInstance(nothing)
+            module = loader.loadClass("scala.util.Random$").getField("MODULE$").get(None)
+            self._random: Any = module.self()
 
     def load(self, name: str, variation: int, simplifications: str, gold: bool = False) -> None:
         """Start a task anew; with `gold` the simulator first solves it, which may take long."""
@@ -101,10 +106,26 @@ class Simulator:
 
     def _strings(self, doing: str, method: str) -> tuple[str, ...]:
         """A list in one message, where py4j would send two for each element; sorted, each once."""
-        with self._boundary(doing):
+        with self._boundary(doing), self._unnoticed():
             words = getattr(self._world, method)()
             joined = str(self._connection.gateway.jvm.java.lang.String.join("\n", words))
         return tuple(sorted(set(joined.split("\n")) - {""}))
+
+    @contextmanager
+    def _unnoticed(self) -> Iterator[None]:
+        """Asking must not change what happens, but the names of things are made with random numbers.
+
+        Without this, bees and plants behave differently under each level of affordances. The state
+        is taken from Java's serialized form of `Random`, which ends in the seed and an end mark.
+        """
+        java = self._connection.gateway.jvm.java
+        buffer = java.io.ByteArrayOutputStream()
+        stream = java.io.ObjectOutputStream(buffer)
+        stream.writeObject(self._random)
+        stream.flush()
+        state = int.from_bytes(buffer.toByteArray()[-9:-1], "big")
+        yield
+        self._random.setSeed(state ^ _SCRAMBLE)
 
     def _check(self, doing: str) -> None:
         """An exception inside a step is caught in there and shows as the text of later steps."""

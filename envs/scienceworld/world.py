@@ -51,7 +51,7 @@ class ScienceWorld:
         tasks = self.select()
         if slots < 1:
             raise WorldSetupError(
-                f"ScienceWorld was opened for {slots} episodes at once: set concurrency to 1 or more"
+                f"ScienceWorld was opened for {slots} episodes at once: take 1 or more"
             )
         return ScienceWorldTasks(self, tasks, find_package(), java_version(), slots)
 
@@ -136,6 +136,7 @@ class ScienceWorldTasks:
         are used at once.
 
         Raises:
+            WorldSetupError: there is no such task.
             WorldFault: Java does not start or died meanwhile.
         """
         return ScienceWorldEpisode(task, affordances, self._config.simplifications, self._pool)
