@@ -46,8 +46,8 @@ class Grammar:
 
     @classmethod
     def json_schema(cls, schema: Mapping[str, object]) -> "Grammar":
-        """An object that the schema accepts."""
-        return cls(GrammarKind.JSON, json.dumps(schema, sort_keys=True, ensure_ascii=False))
+        """An object that the schema accepts; its properties are said in the order given here."""
+        return cls(GrammarKind.JSON, json.dumps(schema, ensure_ascii=False))
 
     @property
     def options(self) -> tuple[str, ...]:

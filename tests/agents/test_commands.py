@@ -1,0 +1,203 @@
+"""The `groundling` command, from words to exit code."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from agents.cli import COMMANDS, main
+from agents.evaluation.store import RunStore, read_rows
+
+ROOT = Path(__file__).parents[2]
+
+
+def groundling(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "agents.cli", *words],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, **variables},
+        check=False,
+    )
+
+
+def test_help_names_every_command_and_answers_within_a_second() -> None:
+    started = time.monotonic()
+    helped = groundling("--help")
+    assert time.monotonic() - started < 1
+    assert helped.returncode == 0
+    assert all(f"\n  {command} " in helped.stdout for command in COMMANDS)
+
+
+def test_an_unknown_command_is_answered_with_the_choices(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["evaluate"]) == 2
+    assert "no command 'evaluate'; choose one of run, serve" in capsys.readouterr().err
+
+
+def test_a_report_of_no_run_folder_is_one_line(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main(["report", str(tmp_path)]) == 1
+    assert capsys.readouterr().err.count("\n") == 1
+    assert main(["report"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["model=nope"], "no model 'nope'"),
+        (["agent=nope"], "no agent 'nope'"),
+        (["env.tasks=[99-1]"], "no task '99-1'"),
+        (["env.tasks=[4-2/9999]"], "no variation '9999'"),
+        (["env.max_steps=0"], "env.max_steps=0"),
+        (["concurrency=0"], "concurrency=0"),
+        (["model=local"], "model.path"),
+        (["model=local", "model.path=/nonexistent"], "/nonexistent"),
+        (["engine=attach"], "engine.base_url"),
+        (["engine=attach", "engine.base_url=http://127.0.0.1:9"], "nobody answers"),
+        (["engine=scripted", "engine.script=/nonexistent.yaml"], "/nonexistent.yaml"),
+    ],
+)
+@pytest.mark.scienceworld
+def test_bad_input_ends_in_one_line_with_exit_code_1_and_leaves_no_folder(
+    words: list[str], said: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "run"
+    assert main(["run", "env.tasks=[4-2]", f"run_dir={folder}", *words]) == 1
+    error = capfd.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+    assert error.startswith("groundling run: ")
+    assert not folder.exists()
+
+
+def test_java_absent_is_one_line_with_the_fix(tmp_path: Path) -> None:
+    answer = groundling(
+        "run", f"run_dir={tmp_path / 'run'}", PATH="/nonexistent", JAVA_HOME="/nonexistent"
+    )
+    assert answer.returncode == 1
+    assert "Java" in answer.stderr
+    assert answer.stderr.count("\n") == 1
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    """Answers for three episodes: the first two wander, the third chooses wrongly and fails."""
+    path = tmp_path / "script.json"
+    replies = {
+        "4-2/225": ["look around", "wait1", "look around"],
+        "4-2/226": ["look around", "wait1", "inventory"],
+        "4-4/225": ["focus on agent", "look around", "wait1"],
+    }
+    path.write_text(json.dumps(replies))
+    return path
+
+
+def run_words(folder: Path, script: Path) -> list[str]:
+    return [
+        "run",
+        "env.tasks=[4-2/225,4-2/226,4-4/225]",
+        "env.max_steps=3",
+        "engine=scripted",
+        f"engine.script={script}",
+        f"run_dir={folder}",
+        "concurrency=2",
+    ]
+
+
+@pytest.mark.scienceworld
+def test_a_run_ends_with_a_table_and_the_same_command_again_has_nothing_left_to_do(
+    tmp_path: Path, script: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = run_words(tmp_path / "run", script)
+    assert main(words) == 0
+    first = capfd.readouterr().out
+    assert "3/3 episodes" in first
+    table = first[first.index("act in scienceworld with smollm2_135m, actions") :]
+    script.unlink()
+    assert main(words) == 0
+    second = capfd.readouterr().out
+    assert "nothing left to do: all 3 episodes" in second
+    assert second.endswith(table)
+    assert main(["report", str(tmp_path / "run")]) == 0
+    assert capfd.readouterr().out == table
+    card = json.loads((tmp_path / "run" / "protocol.json").read_text())["protocol"]
+    assert card["world"]["simplifications"] == "easy"
+    assert card["limits"]["max_steps"] == 3
+
+
+@pytest.mark.scienceworld
+def test_another_protocol_and_another_process_are_refused_by_name(
+    tmp_path: Path, script: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "run"
+    words = run_words(folder, script)
+    assert main(words) == 0
+    before = (folder / "episodes.jsonl").read_bytes()
+    assert main([*words, "env.max_steps=2"]) == 1
+    assert "limits.max_steps: 3 there, 2 here" in capfd.readouterr().err
+    with RunStore.open(folder):
+        assert main(words) == 1
+    assert "in use by another groundling" in capfd.readouterr().err
+    assert (folder / "episodes.jsonl").read_bytes() == before
+
+
+@pytest.mark.scienceworld
+def test_a_sweep_makes_a_folder_for_each_combination_and_survives_a_bad_one(
+    tmp_path: Path, script: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = ["run", "-m", *run_words(tmp_path / "sweep", script)[1:]]
+    assert main([*words, "env.max_steps=0,1,2"]) == 1
+    assert capfd.readouterr().err.count("env.max_steps=0") == 1
+    lengths = [
+        max(len(row.scores) for row in read_rows(tmp_path / "sweep" / number)) for number in "12"
+    ]
+    assert lengths == [1, 2]
+
+
+@pytest.mark.scienceworld
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_run_says_how_to_go_on_and_leaves_no_process(
+    tmp_path: Path, stop: signal.Signals
+) -> None:
+    """The model never answers; the run is stopped once the world has been started for it."""
+    folder, program = tmp_path / "run", tmp_path / "never.py"
+    program.write_text(
+        "import asyncio, sys\n"
+        "from inference.scripted import ScriptedEngine\n"
+        "async def never(self, request):\n"
+        "    print('asked', flush=True)\n"
+        "    await asyncio.sleep(600)\n"
+        "ScriptedEngine.generate = never\n"
+        "from agents.cli import main\n"
+        "sys.exit(main(sys.argv[1:]))\n"
+    )
+    script = tmp_path / "script.json"
+    script.write_text("[]")
+    with subprocess.Popen(
+        [sys.executable, str(program), *run_words(folder, script)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        cwd=ROOT,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.strip() == "asked":
+                break
+        os.killpg(process.pid, stop)
+        said = process.stdout.read()
+        assert process.wait(60) == 130
+    assert f"the same command with run_dir={folder} goes on from there" in said
+    assert "Traceback" not in said
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
