@@ -33,7 +33,10 @@ class Supervisor:
         """`start` gives a ready server, or raises ServerSetupError and leaves nothing behind."""
         self._start = start
         self._max_restarts = max_restarts
+        self._owned: RunningServer | None = first
+        """To be stopped by us, whether it is up or not."""
         self._server: RunningServer | None = first
+        """The one that is up."""
         self._failure: str | None = None
         self._changed = asyncio.Condition()
         self._reported = asyncio.Event()
@@ -69,9 +72,10 @@ class Supervisor:
             return True
         if not server.process.exited and await client.healthy():
             return False
-        self._reported.set()
+        # While we looked it may have been replaced, and its successor is not to blame.
         if self._server is server:
             self._server = None
+            self._reported.set()
         return True
 
     def answered(self) -> None:
@@ -88,25 +92,24 @@ class Supervisor:
             state = "ready"
         return EngineStatus(state=state, restarts=self._restarts)
 
-    async def watch(self, server: RunningServer) -> None:
+    async def watch(self) -> None:
         """Replace the server whenever it ends, until cancelled or it has ended too often."""
-        current: RunningServer | None = server
-        try:
-            while current is not None:
-                await self._until_gone(current)
-                await self._publish(None)
-                words = current.process.last_words()
-                await current.stop()
-                current = await self._replacement(words)
-                self._reported.clear()
-                await self._publish(current)
-        finally:
-            self._stopped = True
-            self._server = None
-            self._failure = self._failure or "the engine is closed"
-            if current is not None:
-                await current.stop()
+        while self._owned is not None:
+            await self._until_gone(self._owned)
             await self._publish(None)
+            words = self._owned.process.last_words()
+            await self._owned.stop()
+            self._owned = await self._replacement(words)
+            self._reported.clear()
+            await self._publish(self._owned)
+
+    async def close(self) -> None:
+        """Stop the server; who still waits for one is told so."""
+        self._stopped = True
+        self._failure = self._failure or "the engine is closed"
+        await self._publish(None)
+        if self._owned is not None:
+            await self._owned.stop()
 
     async def _until_gone(self, server: RunningServer) -> None:
         ended = asyncio.create_task(server.process.wait())
@@ -118,12 +121,11 @@ class Supervisor:
             reported.cancel()
 
     async def _replacement(self, last_words: str) -> RunningServer | None:
-        pause = _FIRST_PAUSE_S
         while self._restarts_in_a_row < self._max_restarts:
+            pause = min(_FIRST_PAUSE_S * 2**self._restarts_in_a_row, _LONGEST_PAUSE_S)
             self._restarts_in_a_row += 1
             self._restarts += 1
             await asyncio.sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE_S)
             try:
                 return await self._start()
             except ServerSetupError as error:
@@ -151,10 +153,13 @@ async def supervised(
     """
     server = await start()
     supervisor = Supervisor(start, server, max_restarts)
-    watcher = asyncio.create_task(supervisor.watch(server))
+    watcher = asyncio.create_task(supervisor.watch())
     try:
         yield supervisor
     finally:
         watcher.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await watcher
+        try:
+            with contextlib.suppress(asyncio.CancelledError):
+                await watcher
+        finally:
+            await supervisor.close()

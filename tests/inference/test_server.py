@@ -26,6 +26,15 @@ async def _answers(bench: Bench, *orders: str) -> list[str]:
     return [task.result().text for task in tasks]
 
 
+async def test_an_engine_closed_at_once_takes_its_server_along(fake: Fake, tmp_path: Path) -> None:
+    # Nothing here gives the supervisor's own task time to begin.
+    async with served(fake, tmp_path / "server.log") as bench:
+        assert bench.engine.status().state == "ready"
+    assert not psutil.pid_exists(_server_pid(fake))
+    with pytest.raises(EngineFault, match="closed"):
+        await bench.supervisor.client()
+
+
 async def test_a_server_killed_under_its_requests_is_replaced_and_all_are_answered(
     fake: Fake, tmp_path: Path
 ) -> None:
