@@ -150,11 +150,18 @@ class Jvm:
 
     def _last_words(self) -> str:
         try:
-            said = self._log.read_text(errors="replace").split("\n")
+            log = self._log.read_text(errors="replace")
         except FileNotFoundError:
             return "Java was stopped by close"
-        last = next((line.strip() for line in reversed(said) if line.strip()), "it said nothing")
-        return f"Java has ended with exit status {self._process.poll()}: {last}"
+        # Java repeats itself in general terms behind `Error: ` and quotes its environment
+        lines = [
+            line.strip()
+            for line in log.splitlines()
+            if line.strip() and not line.startswith(("Error: ", "Picked up "))
+        ]
+        said = lines[-1] if lines else "it said nothing"
+        fix = " (raise env.java_heap_mb)" if "OutOfMemoryError" in said else ""
+        return f"Java has ended with exit status {self._process.poll()}: {said}{fix}"
 
 
 class Connection(GatewayClient):  # type: ignore[misc,unused-ignore]

@@ -113,7 +113,7 @@ class Simulator:
 
     @contextmanager
     def _unnoticed(self) -> Iterator[None]:
-        """Asking must not change what happens, but the names of things are made with random numbers.
+        """Asking must not change what happens, but naming things spends random numbers.
 
         Without this, bees and plants behave differently under each level of affordances. The state
         is taken from Java's serialized form of `Random`, which ends in the seed and an end mark.

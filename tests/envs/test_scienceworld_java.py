@@ -117,9 +117,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_missing_package_is_named_with_the_command(site: Path) -> None:
-    with pytest.raises(
-        WorldSetupError, match=r"not installed: pip install 'scienceworld=="
-    ):
+    with pytest.raises(WorldSetupError, match=r"not installed: pip install 'scienceworld=="):
         ScienceWorld().open(slots=1)
 
 

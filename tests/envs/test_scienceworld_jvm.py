@@ -19,6 +19,7 @@ from envs.scienceworld.episode import ScienceWorldEpisode
 from envs.scienceworld.gold import GoldPaths
 from envs.scienceworld.jvm import Jvm
 from envs.scienceworld.package import find_package
+from envs.scienceworld.simulator import Simulator
 from envs.world import Affordances, Observation, Task
 
 pytestmark = pytest.mark.scienceworld
@@ -61,9 +62,7 @@ def test_a_killed_java_is_a_fault_and_the_next_episode_gets_a_new_one(
     pid = own.java_pid
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
-    with pytest.raises(
-        WorldFault, match=r"exit status -9.*\(task 4-2/225\): run the"
-    ):
+    with pytest.raises(WorldFault, match=r"exit status -9.*\(task 4-2/225\): run the"):
         playing.step("look around")
     with pytest.raises(WorldFault, match="exit status -9"):
         waiting.reset()
@@ -185,10 +184,22 @@ def test_a_killed_parent_takes_java_along_even_when_it_had_forked(
 
 
 def test_a_java_that_does_not_start_is_a_fault_with_its_last_words(
-    scienceworld_config: ScienceWorld, tmp_path: Path
+    scienceworld_config: ScienceWorld,
 ) -> None:
     with pytest.raises(WorldFault, match="Java did not start .*Invalid maximum heap size"):
         Jvm(java_version(), find_package().jar, heap_mb=-1)
+
+
+def test_a_java_out_of_memory_ends_with_the_option_to_raise(
+    scienceworld_config: ScienceWorld,
+) -> None:
+    jvm = Jvm(java_version(), find_package().jar, heap_mb=16)
+    try:
+        with pytest.raises(WorldFault, match=r"OutOfMemoryError.*\(raise env.java_heap_mb\)"):
+            for variation in range(20):
+                Simulator(jvm).load("boil", variation, "easy")
+    finally:
+        jvm.close()
 
 
 def test_only_who_knows_the_secret_can_speak_to_java(own: ScienceWorldTasks) -> None:
