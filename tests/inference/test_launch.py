@@ -19,7 +19,7 @@ H200 = Gpu(name="NVIDIA H200", free=138.0, total=139.8)
 
 
 def _plan(
-    folder: Path, device: Device, *, gpus: tuple[Gpu, ...] = (), kv: int = 4, **model: float
+    folder: Path, device: Device, *, gpus: tuple[Gpu, ...] = (), kv: float = 4, **model: float
 ) -> LaunchPlan:
     (folder / "config.json").write_text(json.dumps({"dtype": "bfloat16"}))
     (folder / "model.safetensors").write_bytes(b"0" * 1000)
@@ -35,7 +35,7 @@ def _plan(
         gpus=gpus,
         max_num_seqs=32,
         gpu_memory_utilization=0.9,
-        kv_cache_gib=kv,
+        kv_cache_gib=int(kv),
         batch_invariant=device is Device.GPU,
         extra_args=("--extra", "7"),
         cores=(0, 1, 4, 5),
