@@ -27,8 +27,9 @@ def check_ownership() -> None:
         for distribution in sorted(set(owners.get(name, [])) - {OURS})
     }
     if intruders:
+        names = " ".join(sorted(set(intruders.values())))
         raise ForeignPackage(
             f"installation: {', '.join(intruders)} overwrites part of Groundling; use an"
-            f" environment without it: pip uninstall {' '.join(sorted(set(intruders.values())))}, then install"
-            " Groundling again"
+            f" environment without it: pip uninstall {names}, then"
+            " install Groundling again"
         )

@@ -81,9 +81,10 @@ class ContextWindow:
             if self.dropped >= len(turns):
                 raise ContextTooSmall(
                     f"prompt: the fixed part has {length} tokens and the answer may have"
-                    f" {max_tokens}, together more than the context of {room + max_tokens}; choose a model with a"
-                    " longer context, raise model.context_length if the model allows it, or use"
-                    " decoding.actions=enforced or hidden instead of listed"
+                    f" {max_tokens}, together more than the context of {room + max_tokens};"
+                    " choose a model with a longer context, raise model.context_length if the"
+                    " model allows it, or use decoding.actions=enforced or hidden instead of"
+                    " listed"
                 )
             if self.policy is ContextPolicy.stop:
                 raise ContextFull

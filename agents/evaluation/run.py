@@ -22,7 +22,7 @@ from agents.prompts import PromptSet
 from envs.errors import WorldFault
 from envs.world import Task, TaskSet
 from inference.engine import Engine
-from inference.errors import EngineFault
+from inference.errors import EngineFault, RequestError
 
 
 class PlannerFactory(Protocol):
@@ -110,13 +110,16 @@ class Run:
             await self._evaluate(todo.popleft(), worlds)
 
     async def _evaluate(self, episode: Planned, worlds: ThreadPoolExecutor) -> None:
-        """One episode to its record, or to the list of those not evaluated."""
+        """One episode to its record, or to the list of those not evaluated.
+
+        A request that the engine refuses as malformed would be refused again: no second attempt.
+        """
         key = episode.key
         for attempt in range(1, self.settings.attempts + 1):
             try:
                 await self._attempt(episode, attempt, worlds)
                 return
-            except (EngineFault, WorldFault) as error:
+            except (EngineFault, RequestError, WorldFault) as error:
                 fault = Fault(
                     task=key.task,
                     repeat=key.repeat,
@@ -125,10 +128,10 @@ class Run:
                     message=str(error).splitlines()[0] if str(error) else "",
                 )
                 self.store.add_fault(fault)
-                if attempt == self.settings.attempts:
+                if attempt == self.settings.attempts or isinstance(error, RequestError):
                     self.progress.not_evaluated.append(fault)
-                else:
-                    self.progress.retries += 1
+                    return
+                self.progress.retries += 1
             finally:
                 self.progress.running.pop(key.id, None)
 

@@ -15,8 +15,9 @@ PLAIN_WIDTH = 110
 HEADINGS = ("n", "miss", "won", "95% CI", "score", "clamp", "best", "fail", "steps", "inv.")
 LEGEND = (
     "n: episodes evaluated; miss: not evaluated, in no mean; won: the world says the task is"
-    " achieved, with Wilson's interval; score: mean points at the end, clamp: the same with failures 0, best:"
-    " highest on the way; fail: ended below 0; inv.: actions the world did not understand"
+    " achieved, with Wilson's interval; score: mean points at the end, clamp: the same with"
+    " failures 0, best: highest on the way; fail: ended below 0; inv.: actions the world did not"
+    " understand"
 )
 
 

@@ -8,7 +8,7 @@ from agents.errors import ContextTooSmall, RunFolderError
 from agents.evaluation.episode import Episode, StopReason
 from agents.evaluation.store import RunStore, read_faults, read_rows
 from inference.engine import Completion, Request
-from inference.errors import EngineFault
+from inference.errors import EngineFault, RequestError
 from inference.scripted import ScriptedEngine
 from tests.agents.corridor import CorridorTasks
 from tests.agents.playing import REACT, play
@@ -100,6 +100,23 @@ async def test_an_engine_fault_never_looks_like_a_bad_agent(tmp_path: Path) -> N
     await play(DyingEngine(faults=2), tmp_path, tasks=CorridorTasks(count=1))
     (row,) = read_rows(tmp_path)
     assert (row.last_score, row.attempts) == (100.0, 3)
+
+
+class RefusingEngine(ScriptedEngine):
+    """Refuses one episode's requests, as a server does a grammar that it cannot read."""
+
+    async def generate(self, request: Request) -> Completion:
+        if request.id.startswith("c/0"):
+            raise RequestError(f"request {request.id}: HTTP 400")
+        return await super().generate(request)
+
+
+async def test_a_refused_request_costs_its_own_episode_and_is_not_asked_again(
+    tmp_path: Path,
+) -> None:
+    progress = await play(RefusingEngine(lambda _: "east"), tmp_path, tasks=CorridorTasks(count=3))
+    assert [(fault.task, fault.attempt) for fault in progress.not_evaluated] == [("c/0", 1)]
+    assert [row.task for row in read_rows(tmp_path)] == ["c/1", "c/2"]
 
 
 async def test_a_finished_episode_is_never_run_again(tmp_path: Path) -> None:
