@@ -127,6 +127,9 @@ class LaunchPlan:
             # One thread on each core we may use: measured faster than `nobind`; `auto` leaves one
             # idle.
             settings["VLLM_CPU_OMP_THREADS_BIND"] = "|".join(self._core_lists())
+            # Waiting threads must not spin for one that another program displaced: beside one busy
+            # process on two cores 15 tokens/s instead of 6, with 8 requests 48 instead of 28.
+            settings["OMP_WAIT_POLICY"] = inherited.get("OMP_WAIT_POLICY", "PASSIVE")
         return {**inherited, **settings}
 
     def check_memory(self) -> None:

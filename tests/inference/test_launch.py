@@ -75,11 +75,13 @@ def test_the_environment_shuts_the_network_and_places_the_threads(
     monkeypatch.delenv("NO_PROXY", raising=False)
     monkeypatch.setenv("VLLM_CPU_NUM_OF_RESERVED_CPU", "1")
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3")
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
     cpu = _plan(tmp_path, Device.CPU).environment()
     assert cpu["HF_HUB_OFFLINE"] == cpu["TRANSFORMERS_OFFLINE"] == cpu["VLLM_NO_USAGE_STATS"] == "1"
     assert cpu["NO_PROXY"] == cpu["no_proxy"] == "intranet,127.0.0.1,localhost"
     assert cpu["VLLM_CPU_OMP_THREADS_BIND"] == "0,1,4,5"
     assert cpu["VLLM_CPU_KVCACHE_SPACE"] == "4"
+    assert cpu["OMP_WAIT_POLICY"] == "PASSIVE"
     assert "VLLM_CPU_NUM_OF_RESERVED_CPU" not in cpu
     gpu = _plan(tmp_path, Device.GPU).environment()
     assert gpu["VLLM_BATCH_INVARIANT"] == "1"
