@@ -39,6 +39,15 @@ class Attach:
     patience_s: float = 300.0
     """How long a server that went away in mid-run is waited for."""
 
+    def check(self, model: ModelSpec) -> str:
+        """See `EngineSpec.check`: asks the server."""
+
+        async def ask() -> str:
+            async with self.open(model, Path()) as engine:
+                return f"{self.base_url} answers with {engine.card.identity['served_name']}"
+
+        return asyncio.run(ask())
+
     def open(self, model: ModelSpec, log_dir: Path) -> AbstractAsyncContextManager[Engine]:
         """An engine before the server; `log_dir` is not used: the log is the server's owner's.
 

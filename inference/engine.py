@@ -1,11 +1,14 @@
 """The contract every engine keeps: a request goes in, a completion comes out, nothing is hidden."""
 
 from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Literal, Protocol
 
 from grammars import Grammar
+from inference.model import ModelSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,7 @@ class EngineCard:
 
 
 class Engine(Protocol):
-    """A model behind one door. Opened as an async context manager by `inference.open_engine`.
+    """A model behind one door. Opened as an async context manager by an `EngineSpec`.
 
     Four methods where style asks for two: counting belongs to the engine because only it has the
     real tokenizer and template, and the card and the status are read by the run, not by agents.
@@ -114,4 +117,22 @@ class Engine(Protocol):
 
     def status(self) -> EngineStatus:
         """The state now; never blocks."""
+        ...
+
+
+class EngineSpec(Protocol):
+    """What the `engine` group configures: something that can become an engine."""
+
+    name: str
+
+    def check(self, model: ModelSpec) -> str:
+        """Say what would answer, in one line, without starting or writing anything.
+
+        Raises:
+            InferenceError: `open` would fail, for this reason.
+        """
+        ...
+
+    def open(self, model: ModelSpec, log_dir: Path) -> AbstractAsyncContextManager[Engine]:
+        """A ready engine for the length of the block, and nothing of it afterwards."""
         ...

