@@ -3,13 +3,16 @@
 A thin layer: a step costs 2 to 25 ms, against 36 to 102 ms of the wrapper that comes with the
 simulator, because the admissible commands are computed only when they are asked for.
 
-Three things differ from the simulator's bare answers:
+Four things differ from the simulator's bare answers:
 
 - `reset task` is accepted but never offered: it throws all progress away and gains nothing.
 - After an ambiguous request (`open door` where there are three) the simulator takes nothing but a
   number. Then `templates` and `admissible` are exactly these numbers and `objects` is empty, at
   every level of affordances: a grammar made of templates, or of commands, allows the numbers and
   nothing else. Any other answer cancels the request.
+- Templates are worded as the admissible commands are: the simulator says `go OBJ` and accepts it,
+but
+  lists `go to hallway`.
 - The simulator's own limit of steps is not asked. It counts moves of its clock, of which `wait`
   takes eleven and a command that is not understood none, so that an episode might never end;
   whoever runs the episode counts actions.
@@ -28,6 +31,14 @@ from envs.world import Affordances, Observation, Task
 
 if TYPE_CHECKING:
     from envs.scienceworld.simulator import Simulator
+
+WORDING = {
+    "dunk OBJ in OBJ": "dunk OBJ into OBJ",
+    "go OBJ": "go to OBJ",
+    "pour OBJ in OBJ": "pour OBJ into OBJ",
+    "teleport OBJ": "teleport to OBJ",
+}
+"""Templates of the simulator whose commands it lists, and accepts, in other words."""
 
 NOT_OFFERED = frozenset({"reset task"})
 
@@ -65,7 +76,7 @@ class ScienceWorldEpisode:
         try:
             simulator.load(self._kind.name, self._variation, self._simplifications)
             self._templates = tuple(
-                form for form in simulator.templates() if form not in NOT_OFFERED
+                WORDING.get(form, form) for form in simulator.templates() if form not in NOT_OFFERED
             )
             goal = simulator.goal()
             text = simulator.step("look around")
@@ -141,7 +152,7 @@ class ScienceWorldEpisode:
         """
         if self._affordances is Affordances.NONE:
             return ()
-        places = PLACES if "teleport OBJ" in self._templates else ()
+        places = PLACES if "teleport to OBJ" in self._templates else ()
         return tuple(sorted({*simulator.objects(), *places}))
 
     def _admissible(self, simulator: "Simulator") -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """What an episode of ScienceWorld promises, on the real simulator."""
 
 import json
+import re
 from importlib import util
 from pathlib import Path
 
@@ -46,6 +47,17 @@ def test_rewards_are_the_differences_of_the_score(scienceworld: ScienceWorldTask
     assert [step.score for step in seen] == [8, 17, 17, 67]
     assert [step.reward for step in seen] == [0, 9, 0, 50]
     assert [step.goal for step in seen[1:]] == ["", "", ""]
+
+
+@pytest.mark.parametrize("task", [THING, Task(id="3-1/15", kind="3-1", name="power-component")])
+def test_every_admissible_command_has_the_form_of_a_template(
+    task: Task, scienceworld: ScienceWorldTasks
+) -> None:
+    rooms = ("go to hallway", "go to workshop", "go to hallway", "go to kitchen")
+    for seen in play(scienceworld, task, *rooms, affordances=Affordances.ADMISSIBLE):
+        forms = [re.compile(form.replace("OBJ", ".+")) for form in seen.templates]
+        strange = [c for c in seen.admissible if not any(form.fullmatch(c) for form in forms)]
+        assert not strange
 
 
 def test_a_command_that_is_not_understood_is_invalid(scienceworld: ScienceWorldTasks) -> None:
