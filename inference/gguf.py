@@ -20,6 +20,7 @@ from filelock import FileLock
 
 from inference.errors import ModelError
 from inference.hashing import cache_dir, remembered_sha256, sha256
+from inference.torch_files import keep_torch_files_in_cache
 
 _MANIFEST = "manifest.json"
 _FORMAT = 1
@@ -160,6 +161,7 @@ def _flush_to_disk(path: Path) -> None:
 
 def convert_here(source: Path, folder: Path) -> None:
     """Convert in this process: dequantise, drop the quantization mark, save in bfloat16."""
+    keep_torch_files_in_cache()
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from inference.engine import Message
 from inference.errors import ModelError, RequestError
 from inference.model import PromptStyle
+from inference.torch_files import keep_torch_files_in_cache
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -43,6 +44,7 @@ class Renderer:
         Raises:
             ModelError: the tokenizer cannot be read, or the style is chat and there is no template.
         """
+        keep_torch_files_in_cache()
         from transformers import AutoTokenizer
 
         try:

