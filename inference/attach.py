@@ -155,7 +155,7 @@ def _resolved(model: ModelSpec) -> ResolvedModel | None:
 async def _prompter(resolved: ResolvedModel | None, model: ModelSpec, host: Neighbour) -> Prompter:
     if resolved is not None:
         return LocalPrompter(await asyncio.to_thread(Renderer, resolved.directory, model.prompt))
-    if model.prompt is PromptStyle.BASE:
+    if model.prompt is PromptStyle.base:
         raise ServerSetupError(
             f"engine attach: {model.name} is prompted without a chat template, which needs "
             "its tokenizer's files here; set model.path to a folder with them"
@@ -166,7 +166,7 @@ async def _prompter(resolved: ResolvedModel | None, model: ModelSpec, host: Neig
 async def _check_tokens(client: ServerClient, question: tuple[int, ...], model: ModelSpec) -> None:
     """The server's only model goes by another name: it must at least read the question alike."""
     try:
-        same = model.prompt is PromptStyle.CHAT and await client.tokenize(QUESTION) == question
+        same = model.prompt is PromptStyle.chat and await client.tokenize(QUESTION) == question
     except InferenceError:
         same = False
     if not same:

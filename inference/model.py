@@ -7,11 +7,11 @@ from pathlib import Path
 
 
 class PromptStyle(StrEnum):
-    """How messages become one prompt."""
+    """How messages become one prompt. In lower case because the names are what a user types."""
 
-    CHAT = "chat"
+    chat = "chat"
     """Through the chat template that ships with the model."""
-    BASE = "base"
+    base = "base"
     """Joined as plain text, for models that were never taught to chat."""
 
 
@@ -40,7 +40,7 @@ class ModelSpec:
     """GPUs that share one copy of the weights."""
     gpu_memory_gib: float = 0.0
     """What weights plus a useful KV cache need, over all GPUs of one copy."""
-    prompt: PromptStyle = PromptStyle.CHAT
+    prompt: PromptStyle = PromptStyle.chat
     gated: bool = False
     """The hub asks for an accepted licence before it hands the files out."""
 

@@ -55,7 +55,7 @@ class Renderer:
             line = " ".join(str(error).split())
             raise ModelError(f"cannot read the tokenizer in {directory}: {line}") from error
         self._style = style
-        if style is PromptStyle.CHAT:
+        if style is PromptStyle.chat:
             if not self._tokenizer.chat_template:
                 raise ModelError(
                     f"the tokenizer in {directory} has no chat template; set model.prompt=base"
@@ -76,9 +76,9 @@ class Renderer:
         """
         if not messages:
             raise RequestError("a prompt needs at least one message")
-        text = self._plain(messages) if self._style is PromptStyle.BASE else self._chat(messages)
+        text = self._plain(messages) if self._style is PromptStyle.base else self._chat(messages)
         # A chat template writes the beginning-of-text token itself, where there is one.
-        ids = self._tokenizer.encode(text, add_special_tokens=self._style is PromptStyle.BASE)
+        ids = self._tokenizer.encode(text, add_special_tokens=self._style is PromptStyle.base)
         return tuple(ids)
 
     def decode(self, ids: tuple[int, ...]) -> str:

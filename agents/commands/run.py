@@ -1,6 +1,7 @@
 """`groundling run`: compose, check everything, evaluate, print the table and where it all is."""
 
 import asyncio
+import time
 from dataclasses import asdict
 from pathlib import Path
 
@@ -74,7 +75,10 @@ async def _evaluate(config: RunConfig, tasks: TaskSet, store: RunStore, console:
         f"{len(planned) - len(done)} episodes of {len(planned)} to run: {config.agent} in"
         f" {config.env.name} with {config.model.name} on {config.engine.name}, into {store.folder}"
     )
+    console.print("opening the engine (a server needs a minute or more to load its model) ...")
+    opening = time.monotonic()
     async with config.engine.open(config.model, store.folder) as engine:
+        console.print(f"engine ready after {time.monotonic() - opening:.0f} s")
         store.commit(
             protocol.with_engine(card, engine.card),
             protocol.setting(agent, settings, engine.card),

@@ -85,7 +85,7 @@ async def test_the_only_model_of_a_server_is_taken_if_it_tokenizes_alike(
         async with spec.open(other, tmp_path) as engine:
             assert engine.card.identity["served_name"] == NAME
             assert (await engine.generate(order("say hello"))).text == "hello"
-        base = ModelSpec(name="other", source="nobody/other", prompt=PromptStyle.BASE)
+        base = ModelSpec(name="other", source="nobody/other", prompt=PromptStyle.base)
         with pytest.raises(ServerSetupError, match=r"tokenizer's files here; set model\.path"):
             async with spec.open(base, tmp_path):
                 pass

