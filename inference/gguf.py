@@ -19,6 +19,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from inference.errors import ModelError
+from inference.files import flush_to_disk
 from inference.hashing import cache_dir, remembered_sha256, sha256
 from inference.torch_files import keep_torch_files_in_cache
 
@@ -104,10 +105,10 @@ def _convert(source: Path, digest: str, target: Path) -> None:
         (part / _MANIFEST).write_text(json.dumps(manifest, indent=2), encoding="utf-8")
         for path in part.iterdir():
             path.chmod(0o644)  # safetensors writes for the owner only; a cache may be shared
-            _flush_to_disk(path)
-        _flush_to_disk(part)
+            flush_to_disk(path)
+        flush_to_disk(part)
         part.rename(target)
-        _flush_to_disk(target.parent)
+        flush_to_disk(target.parent)
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
@@ -149,14 +150,6 @@ def _failure(source: Path, target: Path, reason: str) -> str:
         f"cannot convert {source} into {target.parent} ({free:.1f} GiB free): {reason}; "
         "GROUNDLING_CACHE names another folder, model.path=DIR a model in safetensors"
     )
-
-
-def _flush_to_disk(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def convert_here(source: Path, folder: Path) -> None:

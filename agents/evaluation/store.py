@@ -21,6 +21,7 @@ from typing import Any, Self
 
 from agents.errors import RunFolderError
 from agents.evaluation.episode import Episode, EpisodeKey, EpisodeRow
+from inference.files import PART, write_atomically
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +62,8 @@ class RunStore:
             lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
         try:
             _acquire(lock, folder)
+            for part in (folder / "trajectories").glob(f".*{PART}"):
+                part.unlink()
             mend_torn_end(folder / "episodes.jsonl")
             mend_torn_end(folder / "faults.jsonl")
             store._rows = {row.key: row for row in read_rows(folder)}
@@ -194,20 +197,6 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = ""
         elif there != here:
             found.append(f"{prefix}{key}: {_short(there)} there, {_short(here)} here")
     return found
-
-
-def write_atomically(path: Path, body: bytes) -> None:
-    """All of it or nothing, on disk before this returns."""
-    temporary = path.with_name(f".{path.name}.part")
-    try:
-        with temporary.open("wb") as file:
-            file.write(body)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def append_line(path: Path, data: Mapping[str, Any]) -> None:

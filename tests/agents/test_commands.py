@@ -136,7 +136,7 @@ def test_a_run_ends_with_a_table_and_the_same_command_again_has_nothing_left_to_
     assert main(words) == 0
     first = capfd.readouterr().out
     assert "3/3 episodes" in first
-    table = first[first.index("act in scienceworld with smollm2_135m, actions") :]
+    table = first[first.index("act in scienceworld with smollm2_135m on scripted, actions") :]
     script.unlink()
     assert main(words) == 0
     second = capfd.readouterr().out

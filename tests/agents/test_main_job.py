@@ -99,4 +99,4 @@ def test_a_killed_run_leaves_nothing_and_goes_on_later_even_when_its_engine_dies
     assert sorted(row.task for row in rows) == ["4-1/225", "4-1/226", "4-1/227"]
     assert all(len(row.scores) == 3 and row.generated_tokens for row in rows)
     assert (folder / "server.log").read_text().count("=== start at") == 3
-    assert "act in scienceworld with smollm2_135m, actions enforced" in said
+    assert "act in scienceworld with smollm2_135m on vllm, actions enforced" in said

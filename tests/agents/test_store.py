@@ -31,6 +31,14 @@ async def test_a_torn_last_line_costs_only_its_own_episode(tmp_path: Path, kept:
     assert [row.task for row in read_rows(tmp_path)] == ["c/0", "c/1"]
 
 
+async def test_what_a_kill_left_half_written_is_cleared_away(tmp_path: Path) -> None:
+    await finished(tmp_path)
+    half = tmp_path / "trajectories" / ".c_0.0.json.4711.part"
+    half.write_text("{")
+    await finished(tmp_path)
+    assert not half.exists()
+
+
 @pytest.mark.parametrize(
     "broken", ["not json\n", "[]\n", '{"task": "c/9"}\n', "\n", '{"task": 1}\n'], ids=repr
 )
