@@ -18,7 +18,9 @@ but
   whoever runs the episode counts actions.
 
 The lists are the simulator's own, sorted. They are known to leave out commands that it accepts,
-e.g. for an object that was focused on; nothing else is left out here.
+e.g. for an object that was focused on, and to hold some that it does not understand, for things
+inside closed containers. A command that was just not understood is left out until another one is
+understood: nothing changes in between, so it would be refused again, for ever.
 """
 
 from typing import TYPE_CHECKING
@@ -63,6 +65,7 @@ class ScienceWorldEpisode:
         self._templates: tuple[str, ...] = ()
         self._score = 0
         self._choices = 0
+        self._refused: set[str] = set()
         self._over = "before reset"
 
     def reset(self) -> Observation:
@@ -103,6 +106,7 @@ class ScienceWorldEpisode:
             text = simulator.step(action)
             before, self._score = self._score, simulator.score()
             invalid = text == _NOT_UNDERSTOOD or (asked and text.startswith(_NOT_A_CHOICE))
+            self._refused = self._refused | {action} if invalid else set()
             return self._observe(simulator, text, reward=self._score - before, invalid=invalid)
         except WorldFault as fault:
             raise self._lost(fault) from fault
@@ -158,7 +162,8 @@ class ScienceWorldEpisode:
     def _admissible(self, simulator: "Simulator") -> tuple[str, ...]:
         if self._affordances is not Affordances.ADMISSIBLE:
             return ()
-        return tuple(command for command in simulator.admissible() if command not in NOT_OFFERED)
+        left_out = NOT_OFFERED | self._refused
+        return tuple(command for command in simulator.admissible() if command not in left_out)
 
     def _ready(self, doing: str) -> "Simulator":
         if self._simulator is None:

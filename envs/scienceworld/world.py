@@ -118,6 +118,7 @@ class ScienceWorldTasks:
             "step limit of the world": "off",
             "score": "the world's own, 0 to 100; a failure is -100",
             "not offered": ",".join(sorted(NOT_OFFERED)),
+            "not offered again": "what was just not understood",
             "gold paths": "never generated",
             "scienceworld": self._package.version,
             "scienceworld.jar sha256": self._package.sha256,

@@ -66,6 +66,17 @@ def test_a_command_that_is_not_understood_is_invalid(scienceworld: ScienceWorldT
     assert not any(step.done for step in seen)
 
 
+def test_a_listed_command_that_is_not_understood_is_left_out_until_another_one_is(
+    scienceworld: ScienceWorldTasks,
+) -> None:
+    hidden = "pick up metal pot"  # the simulator lists it though it is in the closed cupboard
+    actions = ("teleport to kitchen", hidden, "pick up tin cup", "look around")
+    seen = play(scienceworld, THING, *actions, affordances=Affordances.ADMISSIBLE)
+    assert [step.invalid for step in seen] == [False, False, True, True, False]
+    assert [hidden in step.admissible for step in seen[1:]] == [True, False, False, True]
+    assert set(seen[1].admissible) - set(seen[2].admissible) == {hidden}
+
+
 def test_a_refusal_by_the_world_is_not_invalid(scienceworld: ScienceWorldTasks) -> None:
     seen = play(scienceworld, THING, "teleport to kitchen", "go to kitchen")
     assert "not clear how to get there" in seen[-1].text
