@@ -13,6 +13,7 @@ from importlib import resources
 import yaml
 from jinja2 import Environment, StrictUndefined
 
+from agents.prompts import listing
 from envs.world import Observation
 from inference.engine import Message
 
@@ -41,8 +42,6 @@ class PromptSet:
     goal: str
     look: str
     turns: tuple[ExampleTurn, ...]
-    digest: str
-    """SHA-256 over the files, 16 hex digits: what the protocol card carries."""
 
     @classmethod
     def load(cls, world: str) -> "PromptSet":
@@ -61,8 +60,22 @@ class PromptSet:
             goal=example["goal"],
             look=example["look"],
             turns=tuple(_turn(entry) for entry in example["turns"]),
-            digest=sha256(f"{system}\0{source}".encode()).hexdigest()[:16],
         )
+
+    @property
+    def digest(self) -> str:
+        """What the protocol card carries: 16 hex digits of SHA-256 over the prompts as rendered.
+
+        Over the prompts and not the files alone, because some words stand in this package's code.
+        """
+        nothing = Observation(text="", templates=("a OBJ",))
+        said = [
+            f"{message.role}\0{message.content}"
+            for thoughts in (False, True)
+            for message in self.fixed_part(nothing, thoughts=thoughts)
+        ]
+        said += [THOUGHT_ANSWER, listing.render(("a b", "a c"), nothing.templates)]
+        return sha256("\0".join(said).encode()).hexdigest()[:16]
 
     def fixed_part(self, first: Observation, *, thoughts: bool) -> tuple[Message, ...]:
         """Everything before the first turn: the same for every step of an episode.

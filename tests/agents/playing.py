@@ -19,7 +19,6 @@ PROMPTS = PromptSet(
         ExampleTurn("think: west it is", "OK.", thought=True),
         ExampleTurn("west", "You walk west.", thought=False),
     ),
-    digest="0" * 16,
 )
 
 ACT = Turnwise(name="act", thoughts=False)

@@ -1,5 +1,6 @@
 import itertools
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -28,6 +29,8 @@ def test_the_digest_names_the_files() -> None:
     prompts = PromptSet.load("scienceworld")
     assert re.fullmatch("[0-9a-f]{16}", prompts.digest)
     assert prompts.digest == PromptSet.load("scienceworld").digest
+    other = replace(prompts, system=prompts.system + " Hurry.")
+    assert other.digest != prompts.digest
 
 
 def test_a_world_without_prompts_is_an_error() -> None:
