@@ -15,6 +15,7 @@ import pytest
 from agents.evaluation.store import read_rows
 from tests.agents import offline
 
+WORLD_IS_UP_S = 3.0
 ROOT = Path(__file__).parents[2]
 
 pytestmark = [pytest.mark.vllm, pytest.mark.scienceworld, pytest.mark.slow]
@@ -31,7 +32,7 @@ def started(temporary: Path, folder: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [
             *(sys.executable, offline.__file__, sys.executable, "-m", "agents.cli", "run"),
-            *("env.tasks=[4-1]", "env.variations=3", "env.max_steps=3", "concurrency=1"),
+            *("env.tasks=[4-1]", "env.variations=3", "env.max_steps=8", "concurrency=1"),
             *("model=smollm2_135m", f"run_dir={folder}"),
         ],
         stdout=subprocess.PIPE,
@@ -88,6 +89,7 @@ def test_a_killed_run_leaves_nothing_and_goes_on_later_even_when_its_engine_dies
             said += line
             if "running" in line:
                 break
+        time.sleep(WORLD_IS_UP_S)  # then the engine is asked without a pause
         (worker,) = [p for p in ours(temporary) if p.name() == "VLLM::Worker"]
         worker.send_signal(signal.SIGKILL)
         said += process.stdout.read()
@@ -97,6 +99,6 @@ def test_a_killed_run_leaves_nothing_and_goes_on_later_even_when_its_engine_dies
     assert lines.read_text().startswith(before), "what was finished is not run again"
     rows = read_rows(folder)
     assert sorted(row.task for row in rows) == ["4-1/225", "4-1/226", "4-1/227"]
-    assert all(len(row.scores) == 3 and row.generated_tokens for row in rows)
+    assert all(len(row.scores) == 8 and row.generated_tokens for row in rows)
     assert (folder / "server.log").read_text().count("=== start at") == 3
     assert "act in scienceworld with smollm2_135m on vllm, actions enforced" in said

@@ -21,18 +21,13 @@ def test_every_file_composes_into_checked_dataclasses(file: Path) -> None:
     run = composed([choice, *NEEDED.get(choice, [])])
     assert isinstance(run, RunConfig)
     assert isinstance(run.model, ModelSpec)
+    if file.parent.name == "model":
+        assert run.model.name == file.stem
+        assert run.model.source or run.model.path
 
 
 def test_every_group_of_the_design_is_there() -> None:
     assert {file.parent.name for file in FILES} == set(GROUPS)
-
-
-def test_every_model_file_is_named_after_what_it_configures() -> None:
-    models = [file.stem for file in FILES if file.parent.name == "model"]
-    for model in models:
-        run = composed([f"model={model}", *NEEDED.get(f"model={model}", [])])
-        assert run.model.name == model
-        assert run.model.source or run.model.path
 
 
 def test_the_default_model_is_chosen_by_looking_for_a_gpu(

@@ -1,7 +1,6 @@
 """The real server with the default model: one for the session, more for the slow tests."""
 
 import asyncio
-import os
 import re
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from inference.attach import Attach
 from inference.engine import Engine, FinishReason, Message, Request, Sampling
 from inference.errors import RequestError, ServerSetupError
 from inference.model import ModelSpec
-from inference.server import guard
 from inference.vllm import Vllm, serve
 
 pytestmark = [pytest.mark.vllm, pytest.mark.asyncio(loop_scope="session")]
@@ -126,40 +124,6 @@ async def test_a_mistake_in_the_servers_own_flags_is_one_line(
         async with Vllm(extra_args=["--no-such-flag"]).open(smollm2, tmp_path):
             pass
     assert "\n" not in str(caught.value)
-
-
-def _exists(folder: str) -> bool:
-    return os.path.exists(folder)
-
-
-@pytest.mark.slow
-async def test_a_killed_worker_is_replaced_and_a_stopped_server_leaves_nothing(
-    smollm2: ModelSpec, tmp_path: Path
-) -> None:
-    shared = set(os.listdir("/dev/shm"))
-    others = set(psutil.Process().children(recursive=True))
-    async with Vllm(kv_cache_gib=1).open(smollm2, tmp_path) as engine:
-        tree = set(psutil.Process().children(recursive=True)) - others
-        worker = next(process for process in tree if "Worker" in process.name())
-        folder = worker.environ()[guard.MARK]
-        # The mark survives the titles that the processes give themselves.
-        assert guard.marked(Path(folder)) == {process.pid for process in tree}
-        async with asyncio.TaskGroup() as group:
-            tasks = [
-                group.create_task(engine.generate(ask(f"Count to {n}.", max_tokens=60)))
-                for n in (50, 60)
-            ]
-            await asyncio.sleep(1)
-            worker.kill()
-        assert all(task.result().text for task in tasks)
-        assert engine.status().restarts == 1
-        assert not any(process.is_running() for process in tree)
-        assert not _exists(folder)
-        tree = set(psutil.Process().children(recursive=True)) - others
-        folder = next(p for p in tree if "Worker" in p.name()).environ()[guard.MARK]
-    assert not any(process.is_running() for process in tree)
-    assert not _exists(folder)
-    assert set(os.listdir("/dev/shm")) <= shared
 
 
 @pytest.mark.slow
