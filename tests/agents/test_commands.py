@@ -179,9 +179,10 @@ def test_a_sweep_makes_a_folder_for_each_combination_and_survives_a_bad_one(
 
 
 @needs_scienceworld
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("shell", ["exec", "trap '' INT; exec"], ids=["foreground", "background"])
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_stopped_run_says_how_to_go_on_and_leaves_no_process(
-    tmp_path: Path, stop: signal.Signals
+    tmp_path: Path, stop: signal.Signals, shell: str
 ) -> None:
     """The model never answers; the run is stopped once the world has been started for it."""
     folder, program = tmp_path / "run", tmp_path / "never.py"
@@ -198,7 +199,7 @@ def test_a_stopped_run_says_how_to_go_on_and_leaves_no_process(
     script = tmp_path / "script.json"
     script.write_text("[]")
     with subprocess.Popen(
-        [sys.executable, str(program), *run_words(folder, script)],
+        ["sh", "-c", f'{shell} "$@"', "sh", sys.executable, program, *run_words(folder, script)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
