@@ -150,6 +150,16 @@ def test_a_run_ends_with_a_table_and_the_same_command_again_has_nothing_left_to_
 
 
 @needs_scienceworld
+def test_a_context_too_small_for_the_prompt_is_one_line_with_the_numbers(
+    tmp_path: Path, script: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*run_words(tmp_path / "run", script), "engine.context_length=300"]) == 1
+    error = capfd.readouterr().err
+    assert error.count("\n") == 1
+    assert "the context of 300" in error
+
+
+@needs_scienceworld
 def test_another_protocol_and_another_process_are_refused_by_name(
     tmp_path: Path, script: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
