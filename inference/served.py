@@ -72,10 +72,18 @@ class LocalPrompter:
     def __init__(self, renderer: Renderer) -> None:
         """Takes the renderer over: it belongs to one event loop."""
         self._renderer = renderer
+        self._latest: tuple[Message, ...] | None = None
+        self._latest_tokens: tuple[int, ...] = ()
 
     async def tokens(self, messages: tuple[Message, ...]) -> tuple[int, ...]:
-        """The ids, for milliseconds of the event loop: the renderer is not thread-safe."""
-        return self._renderer.render(messages)
+        """The ids, for milliseconds of the event loop: the renderer is not thread-safe.
+
+        The latest prompt is remembered, because an agent counts its tokens and then sends it.
+        """
+        if messages != self._latest:
+            self._latest_tokens = self._renderer.render(messages)
+            self._latest = messages
+        return self._latest_tokens
 
 
 class ServerPrompter:

@@ -15,6 +15,7 @@ from hydra.errors import HydraException, OverrideParseException
 from omegaconf import DictConfig, MissingMandatoryValue, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from agents.commands.stopping import STOPPED
 from agents.errors import RunError
 from conf.schema import RunConfig, register
 from envs.errors import WorldError
@@ -35,9 +36,10 @@ def run_with_hydra(
 ) -> int:
     """Let Hydra compose (and sweep, with -m) and hand each configuration to `job` with its folder.
 
-    A job that fails by a mistake of the user is one line, and a sweep goes on with the next one.
-    Returns the worst of the jobs' exit codes. `HYDRA_FULL_ERROR` is how Hydra is told to let
-    exceptions through instead of printing many lines and exiting.
+    A job that fails by a mistake of the user is one line, and a sweep goes on with the next one;
+    one that is stopped ends the sweep. Returns the worst of the jobs' exit codes.
+    `HYDRA_FULL_ERROR` is how Hydra is told to let exceptions through instead of printing many lines
+    and exiting.
     """
     register()
     codes: list[int] = []
@@ -46,6 +48,8 @@ def run_with_hydra(
         folder = Path(HydraConfig.get().runtime.output_dir)
         try:
             codes.append(job(checked(config), folder))
+            if codes[-1] == STOPPED:
+                raise KeyboardInterrupt  # not one configuration is to stop, but the whole sweep
         except (RunError, WorldError, InferenceError) as error:
             print(f"groundling {command}: {error}", file=sys.stderr)
             codes.append(error.exit_code)

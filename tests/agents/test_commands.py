@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +15,9 @@ import pytest
 
 from agents.cli import COMMANDS, main
 from agents.evaluation.store import RunStore, read_rows
+from inference.engine import Completion, Request
+from inference.errors import EngineFault
+from inference.scripted import ScriptedEngine
 
 Test = TypeVar("Test", bound=Callable[..., object])
 ROOT = Path(__file__).parents[2]
@@ -160,6 +164,35 @@ def test_a_context_too_small_for_the_prompt_is_one_line_with_the_numbers(
 
 
 @needs_scienceworld
+def test_what_was_not_evaluated_is_listed_beside_the_result_and_the_exit_code_is_3(
+    tmp_path: Path,
+    script: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answer = ScriptedEngine.generate
+
+    async def broken(engine: ScriptedEngine, request: Request) -> Completion:
+        if request.id.startswith("4-2/226"):
+            raise EngineFault("the engine is gone")
+        return await answer(engine, request)
+
+    words = run_words(tmp_path / "run", script)
+    monkeypatch.setattr(ScriptedEngine, "generate", broken)
+    assert main(words) == 3
+    said = capfd.readouterr().out
+    assert "not evaluated: 4-2/226#0 after 3 attempts: EngineFault: the engine is gone" in said
+    assert "1 episodes are not evaluated" in said
+    assert main(["report", str(tmp_path / "run")]) == 3
+    monkeypatch.undo()
+    replies = {"4-2/226": ["look around", "wait1", "inventory"]}
+    script.write_text(json.dumps(replies))
+    capfd.readouterr()
+    assert main(words) == 1, "another script is another protocol"
+    assert "engine.script" in capfd.readouterr().err
+
+
+@needs_scienceworld
 def test_another_protocol_and_another_process_are_refused_by_name(
     tmp_path: Path, script: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -189,10 +222,17 @@ def test_a_sweep_makes_a_folder_for_each_combination_and_survives_a_bad_one(
 
 
 @needs_scienceworld
-@pytest.mark.parametrize("shell", ["exec", "trap '' INT; exec"], ids=["foreground", "background"])
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    ("stop", "shell", "sweep"),
+    [
+        (signal.SIGINT, "exec", []),
+        (signal.SIGTERM, "exec", ["-m", "seed=1,2,3"]),
+        (signal.SIGHUP, "exec", []),
+        (signal.SIGTERM, "trap '' INT; exec", []),  # as a shell starts a background job
+    ],
+)
 def test_a_stopped_run_says_how_to_go_on_and_leaves_no_process(
-    tmp_path: Path, stop: signal.Signals, shell: str
+    tmp_path: Path, stop: signal.Signals, shell: str, sweep: list[str]
 ) -> None:
     """The model never answers; the run is stopped once the world has been started for it."""
     folder, program = tmp_path / "run", tmp_path / "never.py"
@@ -208,8 +248,9 @@ def test_a_stopped_run_says_how_to_go_on_and_leaves_no_process(
     )
     script = tmp_path / "script.json"
     script.write_text("[]")
+    words = ["run", *sweep, *run_words(folder, script)[1:]]
     with subprocess.Popen(
-        ["sh", "-c", f'{shell} "$@"', "sh", sys.executable, program, *run_words(folder, script)],
+        ["sh", "-c", f'{shell} "$@"', "sh", sys.executable, program, *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -223,7 +264,8 @@ def test_a_stopped_run_says_how_to_go_on_and_leaves_no_process(
         os.killpg(process.pid, stop)
         said = process.stdout.read()
         assert process.wait(60) == 130
-    assert f"the same command with run_dir={folder} goes on from there" in said
+    assert re.search(f"the same command with run_dir={folder}(/0)? goes on from there", said)
+    assert said.count("opening the engine") <= 1, "a sweep does not go on with the next one"
     assert "Traceback" not in said
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
