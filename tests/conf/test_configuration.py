@@ -53,6 +53,7 @@ def test_an_agent_preset_sets_its_parts_and_a_part_can_still_be_overridden() -> 
 def test_an_experiment_changes_only_what_it_names_and_the_command_line_wins() -> None:
     run = composed(["experiment=quickstart"])
     assert run.env.tasks == ["4-1", "4-2", "4-3", "4-4"]
+    assert run.model.name == MODEL_WITHOUT_GPU, "it must run where no model was fetched"
     assert run.env.simplifications == "easy"
     assert composed(["experiment=quickstart", "env.max_steps=7"]).env.max_steps == 7
 
