@@ -12,7 +12,7 @@ import hydra
 from hydra import compose, initialize_config_module
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException, OverrideParseException
-from omegaconf import DictConfig, MissingMandatoryValue, OmegaConf
+from omegaconf import DictConfig, MissingMandatoryValue, OmegaConf, SCMode
 from omegaconf.errors import OmegaConfBaseException
 
 from agents.commands.stopping import STOPPED
@@ -43,8 +43,11 @@ def run_with_hydra(
     """
     register()
     codes: list[int] = []
+    entered = False
 
     def task(config: DictConfig) -> None:
+        nonlocal entered
+        entered = True
         folder = Path(HydraConfig.get().runtime.output_dir)
         try:
             codes.append(job(checked(config), folder))
@@ -62,6 +65,8 @@ def run_with_hydra(
     except (HydraException, OmegaConfBaseException) as error:
         raise ConfigError(explain(error, words)) from error
     except OSError as error:
+        if entered:
+            raise
         raise ConfigError(
             f"run folder {error.filename} cannot be made ({error.strerror});"
             " choose a run_dir that can be written"
@@ -96,7 +101,12 @@ def checked(config: DictConfig) -> RunConfig:
         ConfigError: a value is missing or makes no sense.
     """
     try:
-        run = OmegaConf.to_object(config)
+        run = OmegaConf.to_container(
+            config,
+            resolve=True,
+            throw_on_missing=True,
+            structured_config_mode=SCMode.INSTANTIATE,
+        )
     except MissingMandatoryValue as error:
         key = error.full_key or "a setting"
         raise ConfigError(f"configuration: {key} must be given, as {key}=VALUE") from error
