@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from inference.engine import Engine, EngineCard
+from inference.errors import ServerSetupError
 from inference.hashing import combined_sha256
 from inference.model import ModelSpec
 from inference.renderer import Renderer
@@ -133,7 +134,24 @@ def _log_file(log_dir: Path) -> Path:
     return log_dir.absolute() / _LOG_NAME
 
 
+def _check(spec: Vllm, model: ModelSpec) -> None:
+    """Refuse numbers that make no sense, before anything is looked for."""
+    for setting, value, least, most in (
+        ("engine.port", spec.port, 0, 65535),
+        ("engine.max_num_seqs", spec.max_num_seqs, 0, 100_000),
+        ("engine.gpu_memory_utilization", spec.gpu_memory_utilization, 0.01, 1),
+        ("engine.kv_cache_gib", spec.kv_cache_gib, 1, 100_000),
+        ("engine.start_timeout_s", spec.start_timeout_s, 1, float("inf")),
+        ("engine.request_timeout_s", spec.request_timeout_s, 1, float("inf")),
+        ("engine.max_restarts", spec.max_restarts, 0, 1000),
+        ("model.tensor_parallel", model.tensor_parallel, 1, 1024),
+    ):
+        if not least <= value <= most:
+            raise ServerSetupError(f"{setting}={value} is not between {least} and {most}")
+
+
 def _plan(spec: Vllm, model: ModelSpec) -> LaunchPlan:
+    _check(spec, model)
     gpus = visible_gpus()
     device = choose_device(spec.device, gpus)
     plan = LaunchPlan(

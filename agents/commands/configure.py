@@ -5,7 +5,8 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 import hydra
@@ -25,6 +26,9 @@ GROUPS = (
     *("model", "engine", "env", "planner", "reflection", "memory"),
     *("decoding", "agent", "experiment"),
 )
+
+HYDRA_ERRORS = (HydraException, OmegaConfBaseException, ValueError, TypeError, KeyError)
+"""What Hydra raises about overrides: its own kinds, and for odder mistakes Python's."""
 
 
 class ConfigError(RunError):
@@ -48,7 +52,10 @@ def run_with_hydra(
     def task(config: DictConfig) -> None:
         nonlocal entered
         entered = True
-        folder = Path(HydraConfig.get().runtime.output_dir)
+        carry_out(config, Path(HydraConfig.get().runtime.output_dir))
+        entered = False
+
+    def carry_out(config: DictConfig, folder: Path) -> None:
         try:
             codes.append(job(checked(config), folder))
             if codes[-1] == STOPPED:
@@ -62,7 +69,9 @@ def run_with_hydra(
     saved, sys.argv = sys.argv, [f"groundling {command}", *words]
     try:
         hydra.main(version_base=None, config_path="pkg://conf", config_name="config")(task)()
-    except (HydraException, OmegaConfBaseException) as error:
+    except HYDRA_ERRORS as error:
+        if entered:
+            raise
         raise ConfigError(explain(error, words)) from error
     except OSError as error:
         if entered:
@@ -90,7 +99,7 @@ def composed(words: Sequence[str]) -> RunConfig:
     try:
         with initialize_config_module(config_module="conf", version_base=None):
             return checked(compose(config_name="config", overrides=list(words)))
-    except (HydraException, OmegaConfBaseException) as error:
+    except HYDRA_ERRORS as error:
         raise ConfigError(explain(error, words)) from error
 
 
@@ -111,6 +120,10 @@ def checked(config: DictConfig) -> RunConfig:
         key = error.full_key or "a setting"
         raise ConfigError(f"configuration: {key} must be given, as {key}=VALUE") from error
     assert isinstance(run, RunConfig)
+    for extra in _unknown_settings(config, run, ""):
+        raise ConfigError(
+            f"configuration: no setting '{extra}'; what is added with + means nothing"
+        )
     try:
         run.validate()
     except ValueError as error:
@@ -118,10 +131,20 @@ def checked(config: DictConfig) -> RunConfig:
     return run
 
 
+def _unknown_settings(config: DictConfig, run: object, prefix: str) -> Iterator[str]:
+    """Keys that were forced in with `+` and that no dataclass has."""
+    known = {field.name for field in fields(run)}  # type: ignore[arg-type]
+    for key in map(str, config):
+        if key not in known:
+            yield prefix + key
+        elif is_dataclass(value := getattr(run, key)):
+            yield from _unknown_settings(config[key], value, f"{prefix}{key}.")
+
+
 def explain(error: Exception, words: Sequence[str]) -> str:
     """One line for one mistake: what was given, what is wrong with it, what could stand there."""
     text = str(error)
-    missing_option = re.search(r"Could not find '([^'/]+)/([^']+)'", text)
+    missing_option = re.search(r"Could not find '([^'/]+)/([^']*)'", text)
     if missing_option and missing_option[1] in GROUPS:
         return _choices(missing_option[1], missing_option[2], _options(text))
     unknown_key = re.search(r"Could not override '([^']+)'", text)
@@ -134,9 +157,15 @@ def explain(error: Exception, words: Sequence[str]) -> str:
             f"configuration: '{error.override}' cannot be read; put quotes around special"
             " characters: 'key=\"value\"'"
         )
+    if text.startswith("Config group override must be"):
+        parts = [word for word in words if word.partition("=")[0] in GROUPS]
+        return f"configuration: {' or '.join(parts)} names no option; see groundling run --help"
     reason = next(line for line in str(error.__cause__ or error).splitlines() if line.strip())
     override = re.search(r"Error merging override (.+)", text)
     given = f"'{override[1]}': " if override else ""
+    if override and "is not a ListConfig" in reason:
+        key, _, value = override[1].partition("=")
+        return f"configuration: {given}a list is wanted; write {key}=[{value}]"
     return f"configuration: {given}{reason.strip().rstrip('.')}; see groundling run --help"
 
 
@@ -160,7 +189,7 @@ def _unknown_key(key: str, words: Sequence[str]) -> str:
             config = compose(config_name="config", overrides=rest)
         node = OmegaConf.select(config, parent) if parent else config
         choices = sorted(str(choice) for choice in node) if isinstance(node, DictConfig) else []
-    except (HydraException, OmegaConfBaseException):
+    except HYDRA_ERRORS:
         choices = []
     near = difflib.get_close_matches(name, choices, n=1, cutoff=0.6)
     prefix = f"{parent}." if parent else ""

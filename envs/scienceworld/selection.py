@@ -31,6 +31,10 @@ def select_tasks(
     """
     chosen: dict[str, Task] = {}
     for item in items or [kind.id for kind in KINDS]:
+        if not isinstance(item, str):
+            raise WorldSetupError(
+                f"env.tasks holds {item!r}, which is no task: write env.tasks=[4-2,boil,1-1/21]"
+            )
         word, slash, number = item.partition("/")
         kind = find_kind(word)
         if slash:

@@ -99,6 +99,13 @@ def test_override_names_that_scripts_rely_on_are_understood() -> None:
         ("repeat=-1", ["repeat=-1", "at least 1"]),
         ("model.context_length=0", ["model.context_length=0", "at least 1"]),
         ("a=[", ["a=[", "cannot be read"]),
+        ("+speed=9", ["no setting 'speed'"]),
+        ("++engine.prot=1", ["no setting 'engine.prot'"]),
+        ("model=null", ["model=null", "names no option"]),
+        ("model=", ["no model ''", "llama31_8b"]),
+        ("~model", ["model must be given", "model=VALUE"]),
+        ("env.tasks=4-2", ["a list is wanted; write env.tasks=[4-2]"]),
+        ("env.tasks=null", ["env.tasks=null"]),
         ("concurrency", ["concurrency", "not of the form key=value"]),
     ],
 )

@@ -43,6 +43,11 @@ def test_a_single_variation_is_taken_whatever_the_split() -> None:
     assert ids(tasks=["4-2/3", "boil/29"]) == ["4-2/3", "1-1/29"]
 
 
+def test_what_is_no_text_is_no_task() -> None:
+    with pytest.raises(WorldSetupError, match=r"holds \['4-2'\], which is no task"):
+        ScienceWorld(tasks=[["4-2"]]).select()  # type: ignore[list-item]
+
+
 def test_tasks_keep_the_order_in_which_they_were_named_and_come_once() -> None:
     named = ["8-2", "1-1/22", "1-1", "8-2/6"]
     assert ids(tasks=named, variations=2) == ["8-2/6", "8-2/7", "1-1/22", "1-1/21"]

@@ -188,3 +188,22 @@ def test_both_engines_are_schemas_that_hydra_accepts() -> None:
         schema = OmegaConf.structured(type(engine))
         assert OmegaConf.to_object(schema) == engine
     assert launch.GRAMMAR_BACKEND == "guidance"
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("port", 70000),
+        ("port", -1),
+        ("max_num_seqs", -1),
+        ("gpu_memory_utilization", 3.0),
+        ("kv_cache_gib", 0),
+        ("start_timeout_s", 0.0),
+        ("max_restarts", -1),
+    ],
+)
+def test_a_number_that_makes_no_sense_is_named_with_its_limits(setting: str, value: float) -> None:
+    spec = Vllm()
+    setattr(spec, setting, value)
+    with pytest.raises(ServerSetupError, match=rf"engine\.{setting}={value} is not between"):
+        spec.check(ModelSpec(name="any", path="/nonexistent"))
