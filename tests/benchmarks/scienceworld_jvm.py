@@ -1,10 +1,11 @@
 """Memory and speed of ScienceWorld: N simulators in one Java process against one process each.
 
-    python -m tests.benchmarks.scienceworld_jvm [--envs 16] [--steps 40]
+    python -m tests.benchmarks.scienceworld_jvm [--envs 16] [--steps 40] [--rounds 3]
 
 Both arrangements play the first steps of the same solutions, one thread a simulator, one after the
-other in this run; their ratio is the result. Memory is the resident set of all Java processes when
-every simulator has played. Absolute speeds depend on what else the machine does.
+other in each round; the ratio within a round is the result, its median over the rounds is printed.
+Memory is the resident set of all Java processes when every simulator has played. Absolute speeds
+depend on what else the machine does.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from statistics import median
 
 import psutil
 
@@ -77,6 +79,7 @@ def main() -> None:
     )
     parser.add_argument("--envs", type=int, default=16, help="simulators at once, 1 to 30")
     parser.add_argument("--steps", type=int, default=40, help="steps of each solution at most")
+    parser.add_argument("--rounds", type=int, default=3, help="how often both are measured")
     arguments = parser.parse_args()
     config = ScienceWorld(variations=1)
     # 10-1 and 10-2 take half a minute each to solve, which is not what is measured here
@@ -84,23 +87,36 @@ def main() -> None:
     gold = GoldPaths(config)
     paths = [gold.gold_path(task)[: arguments.steps] for task in tasks]
     gold.close()
+    rounds = [one_round(config, tasks, paths) for _ in range(arguments.rounds)]
+    print(f"{len(tasks)} simulators, {sum(map(len, paths))} steps, {len(rounds)} rounds")
+    print(f"{'arrangement':<18}{'processes':>10}{'memory MB':>18}{'start s':>18}{'steps/s':>18}")
+    for results in zip(*rounds, strict=True):
+        print(
+            f"{results[0].name:<18}{results[0].processes:>10}"
+            f"{spread([result.memory_mb for result in results], '.0f'):>18}"
+            f"{spread([result.start_seconds for result in results], '.1f'):>18}"
+            f"{spread([result.steps_per_second for result in results], '.1f'):>18}"
+        )
+    saved = [1 - one.memory_mb / each.memory_mb for one, each in rounds]
+    speed = [one.steps_per_second / each.steps_per_second for one, each in rounds]
+    print(f"memory saved {spread(saved, '.0%')}, speed ratio {spread(speed, '.2f')}")
+
+
+def one_round(
+    config: ScienceWorld, tasks: Sequence[Task], paths: Sequence[Sequence[str]]
+) -> list[Result]:
+    """Both arrangements, one after the other."""
     shared = config.open(slots=len(tasks))
-    results = [
+    return [
         measure("one process", [shared] * len(tasks), tasks, paths),
         measure("one process each", [config.open(slots=1) for _ in tasks], tasks, paths),
     ]
-    print(f"{len(tasks)} simulators, {sum(map(len, paths))} steps")
-    print(f"{'arrangement':<18}{'processes':>10}{'memory MB':>11}{'start s':>9}{'steps/s':>9}")
-    for row in results:
-        print(
-            f"{row.name:<18}{row.processes:>10}{row.memory_mb:>11.0f}"
-            f"{row.start_seconds:>9.1f}{row.steps_per_second:>9.1f}"
-        )
-    one, each = results
-    print(
-        f"memory {1 - one.memory_mb / each.memory_mb:.0%} less, "
-        f"speed {one.steps_per_second / each.steps_per_second:.2f} times"
-    )
+
+
+def spread(values: Sequence[float], form: str) -> str:
+    """The median, and the least and the greatest in brackets."""
+    middle, least, greatest = (f(values) for f in (median, min, max))
+    return f"{middle:{form}} [{least:{form}}, {greatest:{form}}]"
 
 
 if __name__ == "__main__":
