@@ -18,6 +18,7 @@ from agents.evaluation.table import console as make_console
 from agents.prompts import PromptSet
 from conf.schema import RunConfig
 from envs.world import TaskSet
+from inference.engine import EngineSpec
 
 NOT_EVALUATED = 3
 """Exit code of a run with episodes that were not evaluated."""
@@ -77,7 +78,8 @@ async def _evaluate(config: RunConfig, tasks: TaskSet, store: RunStore, console:
     )
     console.print("opening the engine (a server needs a minute or more to load its model) ...")
     opening = time.monotonic()
-    async with config.engine.open(config.model, store.folder) as engine:
+    spec: EngineSpec = config.engine
+    async with spec.open(config.model, store.folder) as engine:
         console.print(f"engine ready after {time.monotonic() - opening:.0f} s")
         store.commit(
             protocol.with_engine(card, engine.card),

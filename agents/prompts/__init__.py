@@ -5,7 +5,6 @@ is written in exactly the form that the grammars enforce and the planners send, 
 chat, so that a small model has seen the form before it must keep it.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib import resources
@@ -108,8 +107,3 @@ def _turn(entry: dict[str, str]) -> ExampleTurn:
     if "think" in entry:
         return ExampleTurn(f"think: {entry['think'].strip()}", THOUGHT_ANSWER, thought=True)
     return ExampleTurn(entry["action"].strip(), entry["observation"].strip(), thought=False)
-
-
-def example_actions(prompts: PromptSet) -> Sequence[str]:
-    """The worked example's actions, for replaying it in the world."""
-    return [turn.said for turn in prompts.turns if not turn.thought]
