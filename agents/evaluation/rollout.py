@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import TypeVar
 
 from agents.evaluation.episode import Episode, EpisodeKey, Step, StopReason
@@ -77,7 +78,7 @@ async def rollout(
                 transcript.add(Turn(decision.text, THOUGHT_ANSWER, thought=True))
                 continue
             action, asked = decision.text, time.monotonic()
-            observation = await world(lambda action=action: env.step(action))  # type: ignore[misc]
+            observation = await world(partial(env.step, action))
             step = _step(thoughts, action, observation, calls, time.monotonic() - asked)
             steps.append(step)
             thoughts, calls = [], []

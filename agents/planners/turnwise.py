@@ -39,6 +39,8 @@ class TurnwisePlanner:
         self._thoughts = thoughts
         self._window = ContextWindow(context.engine, context.decoding.context)
         self._calls = 0
+        self._fixed: tuple[Message, ...] = ()
+        """Rendered at the first turn: it depends on the first observation alone."""
 
     async def decide(self, transcript: Transcript) -> Decision:
         """See `Planner.decide`."""
@@ -57,8 +59,9 @@ class TurnwisePlanner:
         tail = ""
         if decoding.actions is ActionMode.listed:
             tail = listing.render(transcript.last.admissible, transcript.last.templates)
-        fixed = context.prompts.fixed_part(transcript.first, thoughts=self._thoughts)
-        return await self._window.fit(fixed, transcript.turns, tail, max_tokens)
+        if not self._fixed:
+            self._fixed = context.prompts.fixed_part(transcript.first, thoughts=self._thoughts)
+        return await self._window.fit(self._fixed, transcript.turns, tail, max_tokens)
 
     async def _ask(
         self, fitted: FittedPrompt, grammar: Grammar | None, max_tokens: int
