@@ -40,6 +40,8 @@ class Request:
     sampling: Sampling
     stop: tuple[str, ...] = ()
     """Strings that end the answer and are not part of it; ignored where a grammar ends it first."""
+    measure_mask: bool = False
+    """Whether to find out what the grammar changed; costs extra work, without a grammar nothing."""
 
 
 class FinishReason(StrEnum):
@@ -49,6 +51,24 @@ class FinishReason(StrEnum):
     """It said it was done, met a stop string, or the grammar allowed nothing more."""
     LENGTH = "length"
     """The tokens ran out: with a grammar, the text is only a valid beginning."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaskEffect:
+    """What a grammar changed in one answer, from the model's own log-probabilities, unmasked."""
+
+    tokens: int
+    """Of the answer, the one that ends it included where there is one."""
+    logprob: float
+    """Natural logarithm of the probability that the model itself gave to the whole answer; at
+    temperature 1, whatever temperature was used."""
+    legal_choices: int
+    """Of the tokens, those at which the model's own first choice was allowed."""
+
+    @property
+    def legal(self) -> bool:
+        """The model's first choice was allowed at every token: it needed no grammar."""
+        return self.legal_choices == self.tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +83,10 @@ class Completion:
     generated_tokens: int
     seconds: float
     """Wall time from sending to the last token, restarts of the engine included."""
+    mask: MaskEffect | None = None
+    """Only where the request asked for it and had a grammar."""
+    mended: tuple[str, ...] = ()
+    """What went wrong in tries before this one, oldest first: names of error classes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +157,11 @@ class EngineSpec(Protocol):
         """
         ...
 
-    def open(self, model: ModelSpec, log_dir: Path) -> AbstractAsyncContextManager[Engine]:
-        """A ready engine for the length of the block, and nothing of it afterwards."""
+    def open(
+        self, model: ModelSpec, log_dir: Path, *, warm: tuple[Grammar, ...] = ()
+    ) -> AbstractAsyncContextManager[Engine]:
+        """A ready engine for the length of the block, and nothing of it afterwards.
+
+        `warm` are grammars that will be used: an engine that builds them at first use does it now.
+        """
         ...
