@@ -17,6 +17,7 @@ from agents.reflection import NoReflection
 from envs.scienceworld import ScienceWorld
 from inference.attach import Attach
 from inference.model import ModelSpec
+from inference.random_engine import Random
 from inference.scripted import Scripted
 from inference.server.launch import visible_gpus
 from inference.transformers_engine import Transformers
@@ -78,6 +79,7 @@ def register() -> None:
             "attach": Attach,
             "transformers": Transformers,
             "scripted": Scripted,
+            "random": Random,
         },
         "env": {"scienceworld": ScienceWorld},
         "planner": {"turnwise": Turnwise},

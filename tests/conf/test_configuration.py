@@ -50,6 +50,11 @@ def test_an_agent_preset_sets_its_parts_and_a_part_can_still_be_overridden() -> 
     assert composed(["agent=react", "planner=act"]).planner.thoughts is False
 
 
+def test_the_random_engine_takes_the_seed_of_the_run_unless_it_has_its_own() -> None:
+    assert composed(["engine=random", "seed=7"]).engine.seed == 7
+    assert composed(["engine=random", "seed=7", "engine.seed=8"]).engine.seed == 8
+
+
 def test_an_experiment_changes_only_what_it_names_and_the_command_line_wins() -> None:
     run = composed(["experiment=quickstart"])
     assert run.env.tasks == ["4-1", "4-2", "4-3", "4-4"]
