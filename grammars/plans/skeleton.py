@@ -1,0 +1,102 @@
+"""The level `skeleton`: the steps of a worked example, with only its slots left to the model.
+
+Help that it carries besides that of `typed`: all of the plan but a few names. A worked example
+(`find a mug, take it, put it on a desk`) is given whole; the model says which object, which
+receptacle, which lamp, each out of what can stand there in this episode. So a result at this level
+shows how well the model fills in a plan, not whether it can write one: see the random control.
+
+A skeleton is the worked example's text with marks `<slot:value of the example>`. A slot that occurs
+more than once is filled at its first place and copied to the others.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from grammars.forms import Blank, Closing
+from grammars.grammar import Grammar
+from grammars.plans.surface import TEXT_CLASS
+
+_MARK = re.compile(r"<([a-z_]+):([^<>\n]*)>")
+_PLAIN = re.compile(f"{TEXT_CLASS}+")
+
+
+@dataclass(frozen=True, slots=True)
+class Skeleton:
+    """A worked example and where its names are."""
+
+    source: str
+    """The example with its marks."""
+
+    @property
+    def example(self) -> str:
+        """The worked example, as a prompt shows it."""
+        return _MARK.sub(lambda mark: mark[2], self.source)
+
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """Names of the slots in the order in which they are filled."""
+        return tuple(dict.fromkeys(mark[1] for mark in _MARK.finditer(self.source)))
+
+
+@dataclass(frozen=True, slots=True)
+class SkeletonForm:
+    """A `Form` of a skeleton: one blank for each of its slots."""
+
+    skeleton: Skeleton
+    options: Mapping[str, tuple[str, ...]]
+    """What can stand in each slot; plain characters only, since a slot may be part of a string."""
+
+    def __post_init__(self) -> None:
+        for slot in self.skeleton.slots:
+            options = self.options.get(slot, ())
+            if not options:
+                raise ValueError(f"plan skeleton: nothing can stand in its slot {slot!r} here")
+            for option in options:
+                if not _PLAIN.fullmatch(option):
+                    raise ValueError(
+                        f"plan skeleton: {option!r} cannot stand in its slot {slot!r};"
+                        " it may only hold letters, digits, spaces and , . : ; ? ! / ( ) -"
+                    )
+
+    def next(self, answers: Sequence[str]) -> Blank | Closing:
+        """See `Form.next`. An answer holds the character after the slot, which ends it."""
+        filled: dict[str, str] = {}
+        lead = ""
+        for part in _parts(self.skeleton.source):
+            if isinstance(part, str):
+                lead += part
+            elif part.name in filled:
+                lead += filled[part.name]
+            elif len(filled) == len(answers):
+                said = [option + part.end for option in self.options[part.name]]
+                return Blank(lead, Grammar.choice(said), part.name)
+            else:
+                answer = answers[len(filled)]
+                option = answer.removesuffix(part.end)
+                if option not in self.options[part.name] or option + part.end != answer:
+                    raise ValueError(f"plan skeleton: {answer!r} cannot fill {part.name!r}")
+                filled[part.name] = option
+                lead = ""
+        return Closing(lead)
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    name: str
+    end: str
+    """The character after it."""
+
+
+def _parts(source: str) -> Iterator[str | _Slot]:
+    """Text and slots in order; the end of a slot's first place is said with it, not after it."""
+    seen: set[str] = set()
+    position = 0
+    for mark in _MARK.finditer(source):
+        yield source[position : mark.start()]
+        position = mark.end()
+        first = mark[1] not in seen
+        yield _Slot(mark[1], source[position] if first else "")
+        position += first
+        seen.add(mark[1])
+    yield source[position:]
