@@ -21,9 +21,59 @@ class ActionMode(StrEnum):
     else."""
 
     @property
+    def help(self) -> str:
+        """What help it is to the model, for the report: so that it is not credited to the model."""
+        return _HELP[self.value]
+
+    @property
+    def constrains(self) -> bool:
+        """Whether a grammar forbids anything; then choosing at random is a control."""
+        return self not in (ActionMode.hidden, ActionMode.listed)
+
+    @property
     def affordances(self) -> Affordances:
         """What the world must tell for this mode."""
         return Affordances.NONE if self is ActionMode.hidden else Affordances.ADMISSIBLE
+
+
+_HELP = {
+    "hidden": "none; the forms of commands are described, the model writes free text",
+    "listed": "the prompt lists the commands that the world accepts now, the model writes free"
+    " text",
+    "template": "well-formed commands over names known now; the world may still refuse them",
+    "enforced": "the grammar offers exactly the commands that the world accepts now; the model only"
+    " chooses among them",
+}
+
+
+class PlanLevel(StrEnum):
+    """How much of a written plan the grammar decides, from nothing to nearly everything.
+
+    Ignored by planners that write no plans. In lower case because a user types the names.
+    """
+
+    free = "free"
+    """No grammar: the plan must only parse, or it is refused."""
+    syntax = "syntax"
+    """A Python subset in numbered, guarded steps that end in asserts; its names are free."""
+    typed = "typed"
+    """Besides, strings are only names of this episode and its world, variables only those that were
+    assigned earlier."""
+    skeleton = "skeleton"
+    """The steps of a worked example are given; only its slots are free."""
+
+    @property
+    def help(self) -> str:
+        """What help it is to the model, for the report."""
+        return {
+            PlanLevel.free: "none: a plan must only parse",
+            PlanLevel.syntax: "the grammar keeps plans to numbered, guarded steps that end in"
+            " asserts; their names are free",
+            PlanLevel.typed: "besides the form of plans, the grammar offers only names of this"
+            " episode and its world, and variables assigned earlier",
+            PlanLevel.skeleton: "the steps of a worked example are given; the model only fills its"
+            " slots",
+        }[self]
 
 
 class ContextPolicy(StrEnum):
@@ -42,6 +92,7 @@ class Decoding:
     """Grammar level, sampling and token limits of everything an agent says."""
 
     actions: ActionMode = ActionMode.enforced
+    plan: PlanLevel = PlanLevel.typed
     context: ContextPolicy = ContextPolicy.drop_oldest
     temperature: float = 0.0
     """0 is greedy."""
@@ -49,6 +100,8 @@ class Decoding:
     max_action_tokens: int = 60
     """A limit for free text; a grammar ends an action by itself."""
     max_thought_tokens: int = 120
+    measure_mask: bool = True
+    """Whether to find out, where there is a grammar, what the model would have said without."""
 
     def validate(self) -> None:
         """Raise `ValueError` naming the first setting that makes no sense."""

@@ -47,6 +47,8 @@ class RunConfig:
     """Episodes in flight at once."""
     attempts: int = 3
     """How often an episode is begun before a crash of engine or world leaves it not evaluated."""
+    control: bool = True
+    """Whether a model under a grammar is followed by the same episodes played at random."""
     run_dir: str = MISSING
     experiment: str | None = None
 
@@ -60,6 +62,11 @@ class RunConfig:
         if self.model.context_length < 1:
             raise ValueError(f"model.context_length={self.model.context_length} must be at least 1")
         self.decoding.validate()
+        if self.engine.name == "random" and not self.decoding.actions.constrains:
+            raise ValueError(
+                f"engine=random has nothing to choose from with decoding.actions="
+                f"{self.decoding.actions}; use enforced"
+            )
 
 
 def default_model() -> str:

@@ -15,6 +15,7 @@ import psutil
 from rich.console import Console
 
 from agents.commands.configure import composed
+from agents.evaluation.control import WITHOUT_MODEL
 from agents.evaluation.table import console as make_console
 from conf.schema import RunConfig
 from envs.errors import WorldError
@@ -138,7 +139,7 @@ def _checked(subject: str, look: Callable[[], str], *, needed: bool = True) -> F
 
 def _reads_files(config: RunConfig) -> bool:
     """Whether this engine reads the model's files here, or somebody else's server has them."""
-    return config.engine.name not in ("attach", "scripted")
+    return config.engine.name not in ("attach", *WITHOUT_MODEL)
 
 
 def _show(finding: Finding, console: Console) -> None:

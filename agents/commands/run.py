@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from rich.console import Console
@@ -10,7 +10,7 @@ from rich.console import Console
 from agents.commands.configure import run_with_hydra
 from agents.commands.report import print_report
 from agents.commands.stopping import STOPPED, terminable
-from agents.evaluation import protocol
+from agents.evaluation import control, protocol
 from agents.evaluation.display import shown
 from agents.evaluation.run import Progress, Run, Settings, episodes_of
 from agents.evaluation.store import RunStore
@@ -19,6 +19,7 @@ from agents.prompts import PromptSet
 from conf.schema import RunConfig
 from envs.world import TaskSet
 from inference.engine import EngineSpec
+from inference.random_engine import Random
 
 NOT_EVALUATED = 3
 """Exit code of a run with episodes that were not evaluated."""
@@ -36,6 +37,8 @@ def run(config: RunConfig, folder: Path) -> int:
     try:
         with RunStore.open(folder) as store, terminable():
             code = asyncio.run(_evaluate(config, tasks, store, console))
+            if config.control and control.applies(config.decoding.actions, config.engine.name):
+                code = max(code, _control(config, tasks, folder, console))
     except (KeyboardInterrupt, asyncio.CancelledError):
         console.print(
             f"stopped: finished episodes are in {folder}; the same command with run_dir={folder}"
@@ -48,6 +51,18 @@ def run(config: RunConfig, folder: Path) -> int:
         tasks.close()
     print_report([folder], console)
     return code
+
+
+def _control(config: RunConfig, tasks: TaskSet, folder: Path, console: Console) -> int:
+    """The same episodes without the model."""
+    chance = replace(
+        config,
+        engine=Random(seed=config.seed),
+        decoding=control.decoding_of(config.decoding),
+    )
+    console.print("the random control: the same episodes, chosen at random under the same grammar")
+    with RunStore.open(control.folder_of(folder)) as store:
+        return asyncio.run(_evaluate(chance, tasks, store, console))
 
 
 async def _evaluate(config: RunConfig, tasks: TaskSet, store: RunStore, console: Console) -> int:
@@ -64,6 +79,7 @@ async def _evaluate(config: RunConfig, tasks: TaskSet, store: RunStore, console:
         planner=asdict(config.planner),
         reflection=asdict(config.reflection),
         memory=asdict(config.memory),
+        writes_plans=config.planner.writes_plans,
     )
     card = protocol.before_engine(agent, config.decoding, prompts, tasks, settings)
     store.check(card)
@@ -76,14 +92,15 @@ async def _evaluate(config: RunConfig, tasks: TaskSet, store: RunStore, console:
         f"{len(planned) - len(done)} episodes of {len(planned)} to run: {config.agent} in"
         f" {config.env.name} with {config.model.name} on {config.engine.name}, into {store.folder}"
     )
-    console.print("opening the engine (a server needs a minute or more to load its model) ...")
+    if config.engine.name not in control.WITHOUT_MODEL:
+        console.print("opening the engine (a server needs a minute or more to load its model) ...")
     opening = time.monotonic()
     spec: EngineSpec = config.engine
     async with spec.open(config.model, store.folder) as engine:
         console.print(f"engine ready after {time.monotonic() - opening:.0f} s")
         store.commit(
             protocol.with_engine(card, engine.card),
-            protocol.setting(agent, settings, engine.card),
+            protocol.setting(agent, settings, engine.card, control=config.control),
         )
         progress = Progress(total=len(planned), finished=done)
         async with shown(progress, engine, console):

@@ -1,11 +1,15 @@
 """The record of an episode. Frozen; scores are derived from its steps, never stored beside them."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any, Self
 
+from agents.acceptance import Rejection
+from agents.evaluation.mask import MaskTotals
 from agents.planners import ModelCall
+from inference.engine import FinishReason
 
 
 class StopReason(StrEnum):
@@ -27,8 +31,9 @@ class Step:
 
     thoughts: tuple[str, ...]
     action: str
-    """What was sent to the world."""
+    """What was sent to the world; empty if the model's answer was not taken."""
     observation: str
+    """The world's answer, or our own where the world was not asked."""
     reward: float
     score: float
     """Raw score after this step: may be -100."""
@@ -36,6 +41,8 @@ class Step:
     won: bool
     invalid: bool
     """The world did not understand the action."""
+    rejected: Rejection | None = None
+    """Why the model's answer was not sent to the world."""
     calls: tuple[ModelCall, ...]
     """Every question to the model since the step before, thoughts included."""
     world_seconds: float
@@ -43,12 +50,16 @@ class Step:
     @property
     def rewritten(self) -> bool:
         """The model's text and the action sent differ by more than blanks at its ends."""
-        return bool(self.calls) and self.calls[-1].text.strip() != self.action
+        sent = bool(self.calls) and self.rejected is None
+        return sent and self.calls[-1].text.strip() != self.action
 
-    @property
-    def cut(self) -> bool:
-        """The tokens ran out in the middle of the action."""
-        return bool(self.calls) and self.calls[-1].finish_reason == "length"
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The inverse of `dataclasses.asdict` after a round trip through JSON."""
+        rejected = data["rejected"] and Rejection(data["rejected"])
+        calls = tuple(ModelCall.from_json(call) for call in data["calls"])
+        thoughts = tuple(data["thoughts"])
+        return cls(**{**data, "thoughts": thoughts, "rejected": rejected, "calls": calls})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +115,7 @@ class Episode:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """The inverse of `to_json` after a round trip through JSON."""
-        steps = tuple(_step(entry) for entry in data["steps"])
+        steps = tuple(Step.from_json(entry) for entry in data["steps"])
         prompt = tuple(dict(message) for message in data["first_prompt"])
         rest = {
             k: data[k] for k in ("kind", "name", "seed", "goal", "first_observation", "seconds")
@@ -114,16 +125,11 @@ class Episode:
             stop=StopReason(data["stop"]),
             steps=steps,
             unspent_thoughts=tuple(data["unspent_thoughts"]),
-            unspent_calls=tuple(ModelCall(**call) for call in data["unspent_calls"]),
+            unspent_calls=tuple(ModelCall.from_json(call) for call in data["unspent_calls"]),
             first_prompt=prompt,
             attempts=data["attempts"],
             **rest,
         )
-
-
-def _step(data: Mapping[str, Any]) -> Step:
-    calls = tuple(ModelCall(**call) for call in data["calls"])
-    return Step(**{**data, "thoughts": tuple(data["thoughts"]), "calls": calls})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,9 +146,15 @@ class EpisodeRow:
     scores: tuple[float, ...]
     """The raw score after each step, so that last, best and clamped are derived by who asks."""
     invalid_actions: int
-    cut_actions: int
     rewritten_actions: int
+    rejected: Mapping[str, int]
+    """Answers that were not taken, by kind (see `Rejection`); each spent a step."""
+    mended: Mapping[str, int]
+    """What went wrong in tries whose question was then asked again, by error class."""
     thoughts: int
+    cut_thoughts: int
+    """Those that the token limit cut short."""
+    mask: MaskTotals
     dropped_turns: int
     """The most turns that were missing from any one prompt."""
     model_calls: int
@@ -172,10 +184,14 @@ class EpisodeRow:
             won=episode.won,
             scores=tuple(step.score for step in episode.steps),
             invalid_actions=sum(step.invalid for step in episode.steps),
-            cut_actions=sum(step.cut for step in episode.steps),
             rewritten_actions=sum(step.rewritten for step in episode.steps),
+            rejected=_counts(step.rejected for step in episode.steps if step.rejected),
+            mended=_counts(kind for call in calls for kind in call.mended),
             thoughts=sum(len(step.thoughts) for step in episode.steps)
             + len(episode.unspent_thoughts),
+            cut_thoughts=sum(call.finish_reason == FinishReason.LENGTH for call in calls)
+            - sum(step.rejected is Rejection.TRUNCATED for step in episode.steps),
+            mask=MaskTotals.of(call.mask for call in calls),
             dropped_turns=max((call.dropped_turns for call in calls), default=0),
             model_calls=len(calls),
             prompt_tokens=sum(call.prompt_tokens for call in calls),
@@ -196,7 +212,8 @@ class EpisodeRow:
         if set(data) != known:
             raise ValueError(f"fields differ: {sorted(set(data) ^ known)}")
         stop, scores = StopReason(data["stop"]), tuple(data["scores"])
-        return cls(**{**data, "stop": stop, "scores": scores})
+        mask = MaskTotals(**data["mask"])
+        return cls(**{**data, "stop": stop, "scores": scores, "mask": mask})
 
     @property
     def key(self) -> EpisodeKey:
@@ -217,3 +234,8 @@ class EpisodeRow:
     def clamped_score(self) -> float:
         """The last score, but a failure's -100 counts 0."""
         return max(0.0, self.last_score)
+
+
+def _counts(kinds: Iterable[str]) -> Mapping[str, int]:
+    """How often each kind occurs; a plain dict, because `asdict` would recount a `Counter`."""
+    return dict(Counter(map(str, kinds)))

@@ -30,17 +30,25 @@ class AgentCard:
     planner: Mapping[str, Any]
     reflection: Mapping[str, Any]
     memory: Mapping[str, Any]
+    writes_plans: bool
+    """Whether the level of plans belongs to the protocol."""
 
 
 def before_engine(
     agent: AgentCard, decoding: Decoding, prompts: PromptSet, tasks: TaskSet, settings: Settings
 ) -> dict[str, Any]:
     """The part of the protocol that is known before a model is loaded."""
-    parts = {key: value for key, value in asdict(agent).items() if key != "name"}
+    said = {key: _plain(value) for key, value in asdict(decoding).items()}
+    if not agent.writes_plans:
+        del said["plan"]
     return {
         "groundling": version("groundling"),
-        "agent": parts,
-        "decoding": {key: _plain(value) for key, value in asdict(decoding).items()},
+        "agent": {
+            "planner": agent.planner,
+            "reflection": agent.reflection,
+            "memory": agent.memory,
+        },
+        "decoding": said,
         "prompts": {"world": prompts.world, "digest": prompts.digest},
         "world": dict(tasks.card),
         "tasks": [asdict(task) for task in tasks.tasks],
@@ -60,12 +68,15 @@ def with_engine(protocol: Mapping[str, Any], card: EngineCard) -> dict[str, Any]
     }
 
 
-def setting(agent: AgentCard, settings: Settings, card: EngineCard) -> dict[str, Any]:
+def setting(
+    agent: AgentCard, settings: Settings, card: EngineCard, *, control: bool
+) -> dict[str, Any]:
     """What was so when the folder was begun, and changes no number."""
     return {
         "agent": agent.name,
         "concurrency": settings.concurrency,
         "attempts": settings.attempts,
+        "control": control,
         "host": platform.node(),
         "platform": platform.platform(),
         "python": platform.python_version(),

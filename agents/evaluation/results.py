@@ -7,6 +7,7 @@ from statistics import fmean
 from scipy.stats import binomtest
 
 from agents.evaluation.episode import EpisodeRow
+from agents.evaluation.mask import MaskTotals
 
 ALL = "all"
 
@@ -39,6 +40,18 @@ class Result:
     steps: float | None
     invalid_share: float | None
     """Of all actions, those that the world did not understand; 0 to 1."""
+    legal_share: float | None
+    """Of the answers under a grammar that were measured, those that needed none; 0 to 1."""
+
+    @property
+    def won_share(self) -> float | None:
+        """Episodes that the world calls achieved; 0 to 1."""
+        return self.won / self.evaluated if self.evaluated else None
+
+    @property
+    def complete(self) -> bool:
+        """Every episode that was planned is evaluated."""
+        return self.evaluated > 0 and not self.not_evaluated
 
     @property
     def success(self) -> Interval | None:
@@ -81,6 +94,7 @@ def _result(kind: str, name: str, rows: Sequence[EpisodeRow], planned: int) -> R
         failures=sum(row.last_score < 0 for row in rows),
         steps=_mean(len(row.scores) for row in rows),
         invalid_share=sum(row.invalid_actions for row in rows) / actions if actions else None,
+        legal_share=MaskTotals.together(row.mask for row in rows).legal_share,
     )
 
 

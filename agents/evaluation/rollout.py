@@ -4,10 +4,11 @@ import asyncio
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TypeVar
 
+from agents.acceptance import Rejection
 from agents.evaluation.episode import Episode, EpisodeKey, Step, StopReason
 from agents.planners import DecisionKind, ModelCall, Planner
 from agents.prompts import THOUGHT_ANSWER
@@ -23,7 +24,8 @@ class RolloutLimits:
     """What ends an episode that the world does not end."""
 
     max_steps: int
-    """Actions sent to the world, whatever they cost there; thoughts are not counted."""
+    """Actions sent to the world, whatever they cost there, and answers that were not taken;
+    thoughts are not counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,12 +79,17 @@ async def rollout(
                 thoughts.append(decision.text)
                 transcript.add(Turn(decision.text, THOUGHT_ANSWER, thought=True))
                 continue
-            action, asked = decision.text, time.monotonic()
-            observation = await world(partial(env.step, action))
-            step = _step(thoughts, action, observation, calls, time.monotonic() - asked)
+            if decision.rejected:
+                observation = _nothing_done(transcript.last, decision.rejected)
+                step = _step(thoughts, "", observation, calls, 0.0, decision.rejected)
+            else:
+                asked = time.monotonic()
+                observation = await world(partial(env.step, decision.text))
+                spent = time.monotonic() - asked
+                step = _step(thoughts, decision.text, observation, calls, spent)
             steps.append(step)
             thoughts, calls = [], []
-            transcript.add(Turn(action, observation.text), observation)
+            transcript.add(Turn(decision.text, observation.text), observation)
             on_step(step)
             if observation.done or observation.won:
                 stop = StopReason.SOLVED if observation.won else StopReason.FAILED
@@ -106,12 +113,18 @@ async def rollout(
     )
 
 
+def _nothing_done(before: Observation, rejected: Rejection) -> Observation:
+    """What stands for the world's answer where the world was not asked: all is as it was."""
+    return replace(before, text=rejected.notice, goal="", reward=0.0, invalid=False)
+
+
 def _step(
     thoughts: list[str],
     action: str,
     observation: Observation,
     calls: list[ModelCall],
     seconds: float,
+    rejected: Rejection | None = None,
 ) -> Step:
     return Step(
         thoughts=tuple(thoughts),
@@ -122,6 +135,7 @@ def _step(
         done=observation.done,
         won=observation.won,
         invalid=observation.invalid,
+        rejected=rejected,
         calls=tuple(calls),
         world_seconds=seconds,
     )

@@ -32,6 +32,11 @@ class PlannerFactory(Protocol):
         """The planner of one episode."""
         ...
 
+    @property
+    def writes_plans(self) -> bool:
+        """Whether `decoding.plan` means anything to it."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:

@@ -1,7 +1,7 @@
 """The results table as text."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich import box
 from rich.console import Console
@@ -12,12 +12,27 @@ from agents.evaluation.results import ALL, Result
 PLAIN_WIDTH = 110
 """Columns where there is no terminal to ask: a log file, a pipe."""
 
-HEADINGS = ("n", "miss", "won", "95% CI", "score", "clamp", "best", "fail", "steps", "inv.")
+HEADINGS = (
+    "n",
+    "miss",
+    "won",
+    "95% CI",
+    "score",
+    "clamp",
+    "best",
+    "fail",
+    "steps",
+    "inv.",
+    "legal",
+)
+CONTROL_HEADINGS = ("rnd\nwon", "rnd\nscore")
 LEGEND = (
     "n: episodes evaluated; miss: not evaluated, in no mean; won: the world says the task is"
     " achieved, with Wilson's interval; score: mean points at the end, clamp: the same with"
     " failures 0, best: highest on the way; fail: ended below 0; inv.: actions the world did not"
-    " understand"
+    " understand; legal: answers whose every token was the model's own first choice, so that the"
+    " grammar changed nothing; rnd won, rnd score: the same episodes played by choosing at random"
+    " what the same grammar allows, so what grammar and world reach without any model"
 )
 
 
@@ -28,17 +43,24 @@ def console() -> Console:
     )
 
 
-def render(results: Sequence[Result], title: str) -> Table:
-    """One line a kind, the overall line last and apart."""
+def render(
+    results: Sequence[Result], title: str, control: Mapping[str, Result] | None = None
+) -> Table:
+    """One line a kind, the overall line last and apart; beside them the control's, by kind.
+
+    A kind that the control has not finished shows none of its numbers: means over other episodes
+    cannot be compared.
+    """
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    table.padding = (0, 1, 0, 0)
-    table.add_column("task", overflow="fold", min_width=14)
-    for heading in HEADINGS:
+    table.padding = 0
+    table.add_column("task", overflow="fold", min_width=14, vertical="bottom")
+    for heading in HEADINGS if control is None else HEADINGS + CONTROL_HEADINGS:
         table.add_column(heading, justify="right", no_wrap=True)
     for result in results:
         if result.kind == ALL:
             table.add_section()
-        table.add_row(*_cells(result))
+        beside = [] if control is None else _control_cells(control.get(result.kind))
+        table.add_row(*_cells(result), *beside)
     return table
 
 
@@ -48,16 +70,27 @@ def _cells(result: Result) -> list[str]:
         f"{result.kind} {result.name}".strip(),
         str(result.evaluated),
         str(result.not_evaluated),
-        f"{result.won / result.evaluated:.0%}" if result.evaluated else "-",
+        _share(result.won_share),
         f"{success.low:.0%}-{success.high:.0%}" if success else "-",
         _number(result.score),
         _number(result.clamped),
         _number(result.best),
         str(result.failures),
         _number(result.steps),
-        f"{result.invalid_share:.0%}" if result.invalid_share is not None else "-",
+        _share(result.invalid_share),
+        _share(result.legal_share),
     ]
+
+
+def _control_cells(result: Result | None) -> list[str]:
+    if result is None or not result.complete:
+        return ["-", "-"]
+    return [_share(result.won_share), _number(result.score)]
 
 
 def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.1f}"
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.0%}"

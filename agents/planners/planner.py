@@ -1,14 +1,15 @@
 """The contract of a planner, and the record of every question it asked the model."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol, Self
 
+from agents.acceptance import Rejection
 from agents.decoding import Decoding
 from agents.prompts import PromptSet
 from agents.transcript import Transcript
-from inference.engine import Engine, Message
+from inference.engine import Engine, MaskEffect, Message
 
 
 class DecisionKind(StrEnum):
@@ -37,6 +38,16 @@ class ModelCall:
     dropped_turns: int
     """Turns of the transcript that the context policy left out of this prompt."""
     seconds: float
+    mask: MaskEffect | None = None
+    """What the grammar changed; None where there was none or it was not measured."""
+    mended: tuple[str, ...] = ()
+    """Error classes of the tries before the one that was answered, oldest first."""
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The inverse of `dataclasses.asdict` after a round trip through JSON."""
+        mask = data["mask"] and MaskEffect(**data["mask"])
+        return cls(**{**data, "mask": mask, "mended": tuple(data["mended"])})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +56,9 @@ class Decision:
 
     kind: DecisionKind
     text: str
-    """As it is sent: the model's text without surrounding blanks, nothing else changed."""
+    """The model's text without surrounding blanks, nothing else changed."""
+    rejected: Rejection | None = None
+    """Why the text is not sent to the world; a thought that was cut short stays a thought."""
     calls: tuple[ModelCall, ...]
     prompt: tuple[Message, ...]
     """The messages of the last call; kept only for the first decision of an episode."""

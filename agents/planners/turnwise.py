@@ -3,19 +3,20 @@
 ReAct: Yao et al. 2023, section 2: the action space is widened by language; a thought does not touch
 the world. One thought may precede an action here. Under a grammar a second thought in a row cannot
 be said; in free text it is sent to the world as it stands, which will not understand it, and
-counted.
+counted. A thought that the token limit cut short is kept: it is only talk.
 """
 
 from dataclasses import dataclass
 from hashlib import sha256
 
+from agents.acceptance import Rejection, rejection
 from agents.decoding import ActionMode
 from agents.planners.planner import Decision, DecisionKind, ModelCall, Planner, PlannerContext
 from agents.prompts import listing
 from agents.transcript import ContextWindow, FittedPrompt, Transcript
 from grammars import Grammar
 from grammars.actions import THINK_PREFIX, enforced_action, react_turn
-from inference.engine import Message, Request, Sampling
+from inference.engine import Completion, Message, Request, Sampling
 
 
 @dataclass(kw_only=True)
@@ -25,6 +26,11 @@ class Turnwise:
     name: str
     thoughts: bool
     """Whether the agent may think aloud before it acts."""
+
+    @property
+    def writes_plans(self) -> bool:
+        """See `PlannerFactory.writes_plans`."""
+        return False
 
     def make(self, context: PlannerContext) -> Planner:
         """The planner of one episode."""
@@ -48,11 +54,23 @@ class TurnwisePlanner:
         may_think = self._thoughts and not (transcript.turns and transcript.turns[-1].thought)
         max_tokens = decoding.max_thought_tokens if may_think else decoding.max_action_tokens
         fitted = await self._fit(transcript, max_tokens)
-        call = await self._ask(fitted, self._grammar(transcript, may_think=may_think), max_tokens)
-        said = call.text.strip()
-        thought = may_think and said.startswith(THINK_PREFIX.strip())
-        kind = DecisionKind.THINK if thought else DecisionKind.ACT
-        return Decision(kind=kind, text=said, calls=(call,), prompt=fitted.messages)
+        grammar = self._grammar(transcript, may_think=may_think)
+        request = self._request(fitted, grammar, max_tokens)
+        completion = await self._context.engine.generate(request)
+        rejected = rejection(completion, grammar)
+        said = completion.text.strip()
+        thought = (
+            may_think
+            and said.startswith(THINK_PREFIX.strip())
+            and rejected is not Rejection.MALFORMED
+        )
+        return Decision(
+            kind=DecisionKind.THINK if thought else DecisionKind.ACT,
+            text=said,
+            rejected=rejected,
+            calls=(_recorded(request, completion, fitted),),
+            prompt=fitted.messages,
+        )
 
     async def _fit(self, transcript: Transcript, max_tokens: int) -> FittedPrompt:
         context, decoding = self._context, self._context.decoding
@@ -63,35 +81,21 @@ class TurnwisePlanner:
             self._fixed = context.prompts.fixed_part(transcript.first, thoughts=self._thoughts)
         return await self._window.fit(self._fixed, transcript.turns, tail, max_tokens)
 
-    async def _ask(
-        self, fitted: FittedPrompt, grammar: Grammar | None, max_tokens: int
-    ) -> ModelCall:
-        context, decoding = self._context, self._context.decoding
-        request = Request(
-            id=f"{context.episode_id}.c{self._calls}",
+    def _request(self, fitted: FittedPrompt, grammar: Grammar | None, max_tokens: int) -> Request:
+        context, decoding, number = self._context, self._context.decoding, self._calls
+        self._calls += 1
+        return Request(
+            id=f"{context.episode_id}.c{number}",
             messages=fitted.messages,
             grammar=grammar,
             sampling=Sampling(
                 max_tokens=max_tokens,
                 temperature=decoding.temperature,
                 top_p=decoding.top_p,
-                seed=context.seed_for(self._calls) if decoding.temperature > 0 else None,
+                seed=context.seed_for(number) if decoding.temperature > 0 else None,
             ),
             stop=("\n",),
-        )
-        self._calls += 1
-        completion = await context.engine.generate(request)
-        return ModelCall(
-            request_id=request.id,
-            prompt_digest=prompt_digest(fitted.messages),
-            grammar_digest=grammar.digest if grammar else None,
-            text=completion.text,
-            finish_reason=completion.finish_reason,
-            prompt_tokens=completion.prompt_tokens,
-            cached_tokens=completion.cached_tokens,
-            generated_tokens=completion.generated_tokens,
-            dropped_turns=fitted.dropped_turns,
-            seconds=completion.seconds,
+            measure_mask=decoding.measure_mask,
         )
 
     def _grammar(self, transcript: Transcript, *, may_think: bool) -> Grammar | None:
@@ -99,6 +103,23 @@ class TurnwisePlanner:
             return None
         admissible = transcript.last.admissible
         return react_turn(admissible) if may_think else enforced_action(admissible)
+
+
+def _recorded(request: Request, completion: Completion, fitted: FittedPrompt) -> ModelCall:
+    return ModelCall(
+        request_id=request.id,
+        prompt_digest=prompt_digest(request.messages),
+        grammar_digest=request.grammar.digest if request.grammar else None,
+        text=completion.text,
+        finish_reason=completion.finish_reason,
+        prompt_tokens=completion.prompt_tokens,
+        cached_tokens=completion.cached_tokens,
+        generated_tokens=completion.generated_tokens,
+        dropped_turns=fitted.dropped_turns,
+        seconds=completion.seconds,
+        mask=completion.mask,
+        mended=completion.mended,
+    )
 
 
 def prompt_digest(messages: tuple[Message, ...]) -> str:
