@@ -71,7 +71,7 @@ def read_list(text: str) -> tuple[str, ...]:
     """
     try:
         items = ast.literal_eval(text)
-    except (SyntaxError, MemoryError, RecursionError) as error:
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         raise ValueError(f"not a Python list: {text[:80]!r}") from error
     if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
         raise ValueError(f"not a list of texts: {text[:80]!r}")
