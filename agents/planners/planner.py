@@ -3,13 +3,14 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from hashlib import sha256
 from typing import Any, Protocol, Self
 
 from agents.acceptance import Rejection
 from agents.decoding import Decoding
 from agents.prompts import PromptSet
 from agents.transcript import Transcript
-from inference.engine import Engine, MaskEffect, Message
+from inference.engine import Completion, Engine, MaskEffect, Message, Request
 
 
 class DecisionKind(StrEnum):
@@ -42,6 +43,24 @@ class ModelCall:
     """What the grammar changed; None where there was none or it was not measured."""
     mended: tuple[str, ...] = ()
     """Error classes of the tries before the one that was answered, oldest first."""
+
+    @classmethod
+    def of(cls, request: Request, completion: Completion, dropped_turns: int = 0) -> Self:
+        """The record of a request and its answer."""
+        return cls(
+            request_id=request.id,
+            prompt_digest=prompt_digest(request.messages),
+            grammar_digest=request.grammar.digest if request.grammar else None,
+            text=completion.text,
+            finish_reason=completion.finish_reason,
+            prompt_tokens=completion.prompt_tokens,
+            cached_tokens=completion.cached_tokens,
+            generated_tokens=completion.generated_tokens,
+            dropped_turns=dropped_turns,
+            seconds=completion.seconds,
+            mask=completion.mask,
+            mended=completion.mended,
+        )
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
@@ -88,3 +107,9 @@ class Planner(Protocol):
             ContextFull: the episode ends here by the context policy.
         """
         ...
+
+
+def prompt_digest(messages: tuple[Message, ...]) -> str:
+    """Names a prompt: equal messages, equal digest."""
+    text = "\0".join(f"{message.role}\0{message.content}" for message in messages)
+    return sha256(text.encode()).hexdigest()[:16]

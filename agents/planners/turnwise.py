@@ -7,7 +7,6 @@ counted. A thought that the token limit cut short is kept: it is only talk.
 """
 
 from dataclasses import dataclass
-from hashlib import sha256
 
 from agents.acceptance import Rejection, rejection
 from agents.decoding import ActionMode
@@ -16,7 +15,7 @@ from agents.prompts import listing
 from agents.transcript import ContextWindow, FittedPrompt, Transcript
 from grammars import Grammar
 from grammars.actions import THINK_PREFIX, enforced_action, react_turn
-from inference.engine import Completion, Message, Request, Sampling
+from inference.engine import Message, Request, Sampling
 
 
 @dataclass(kw_only=True)
@@ -68,7 +67,7 @@ class TurnwisePlanner:
             kind=DecisionKind.THINK if thought else DecisionKind.ACT,
             text=said,
             rejected=rejected,
-            calls=(_recorded(request, completion, fitted),),
+            calls=(ModelCall.of(request, completion, fitted.dropped_turns),),
             prompt=fitted.messages,
         )
 
@@ -103,26 +102,3 @@ class TurnwisePlanner:
             return None
         admissible = transcript.last.admissible
         return react_turn(admissible) if may_think else enforced_action(admissible)
-
-
-def _recorded(request: Request, completion: Completion, fitted: FittedPrompt) -> ModelCall:
-    return ModelCall(
-        request_id=request.id,
-        prompt_digest=prompt_digest(request.messages),
-        grammar_digest=request.grammar.digest if request.grammar else None,
-        text=completion.text,
-        finish_reason=completion.finish_reason,
-        prompt_tokens=completion.prompt_tokens,
-        cached_tokens=completion.cached_tokens,
-        generated_tokens=completion.generated_tokens,
-        dropped_turns=fitted.dropped_turns,
-        seconds=completion.seconds,
-        mask=completion.mask,
-        mended=completion.mended,
-    )
-
-
-def prompt_digest(messages: tuple[Message, ...]) -> str:
-    """Names a prompt: equal messages, equal digest."""
-    text = "\0".join(f"{message.role}\0{message.content}" for message in messages)
-    return sha256(text.encode()).hexdigest()[:16]
