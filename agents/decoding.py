@@ -100,6 +100,8 @@ class Decoding:
     max_action_tokens: int = 60
     """A limit for free text; a grammar ends an action by itself."""
     max_thought_tokens: int = 120
+    max_plan_tokens: int = 1200
+    """For a plan without a grammar; with one, for each of its blanks."""
     measure_mask: bool = True
     """Whether to find out, where there is a grammar, what the model would have said without."""
 
@@ -109,6 +111,6 @@ class Decoding:
             raise ValueError(f"decoding.temperature={self.temperature} is not between 0 and 2")
         if not 0.0 < self.top_p <= 1.0:
             raise ValueError(f"decoding.top_p={self.top_p} is not above 0 and at most 1")
-        for name in ("max_action_tokens", "max_thought_tokens"):
+        for name in ("max_action_tokens", "max_thought_tokens", "max_plan_tokens"):
             if getattr(self, name) < 1:
                 raise ValueError(f"decoding.{name}={getattr(self, name)} must be at least 1")

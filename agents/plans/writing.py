@@ -1,0 +1,175 @@
+"""Has the model write a plan, or any other form: the given text is appended, the blanks asked for.
+
+Each blank is one question: the prompt, and as the beginning of the answer all that stands already.
+An answer counts only if it ended by itself and our own parser takes it (`agents.acceptance`); the
+first one that does not ends the writing, and nothing is mended.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from agents.acceptance import Rejection, rejection
+from agents.decoding import Decoding, PlanLevel
+from agents.planners.planner import ModelCall
+from grammars.forms import Blank, Form
+from grammars.plans.check import PlanVerdict, check_plan
+from grammars.plans.skeleton import Skeleton, SkeletonForm
+from grammars.plans.surface import HEAD
+from grammars.plans.syntax import SyntaxForm
+from grammars.plans.typed import TypedForm
+from grammars.plans.world import PlanWorld
+from inference.engine import Engine, Message, Request, Sampling
+
+_SIGNATURE = HEAD.splitlines()[0] + "\n"
+_ENDS_OF_FREE_PLANS = ("\n```", "\ndef ", "\n# ", "\nclass ")
+"""What models write after a plan when nothing stops them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What came of a form."""
+
+    text: str
+    """All of it; with `rejected`, as far as it came, the refused answer included."""
+    answers: tuple[str, ...]
+    calls: tuple[ModelCall, ...]
+    rejected: Rejection | None = None
+    """Why the last answer was not taken."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanTask:
+    """What a plan is to be written for."""
+
+    messages: tuple[Message, ...]
+    """The prompt, whose last message is the user's."""
+    world: PlanWorld
+    skeleton: Skeleton | None = None
+    """The worked example to be filled in, at the level `skeleton`."""
+    slots: Mapping[str, tuple[str, ...]]
+    """What can stand in its slots."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenPlan:
+    """A plan, whether it was taken, and what our own reader says of it."""
+
+    text: str
+    calls: tuple[ModelCall, ...]
+    rejected: Rejection | None
+    verdict: PlanVerdict
+
+    @property
+    def accepted(self) -> bool:
+        """It may be run."""
+        return self.rejected is None
+
+
+class Writer:
+    """Asks an engine, one question at a time, under one setting of decoding."""
+
+    def __init__(
+        self, engine: Engine, decoding: Decoding, name: str, seed_for: Callable[[int], int]
+    ) -> None:
+        """`name` begins the ids of the requests, e.g. `4-2/225#0.a1.p0`; `seed_for` gives the
+        seed of the n-th, used above temperature 0.
+        """
+        self._engine = engine
+        self._decoding = decoding
+        self._name = name
+        self._seed_for = seed_for
+
+    async def fill(self, form: Form, messages: tuple[Message, ...], max_tokens: int) -> Written:
+        """Fill a form blank by blank, each with at most `max_tokens`.
+
+        Raises:
+            EngineFault: the engine broke.
+            RequestError: the prompt is too long, or the engine cannot use a grammar.
+        """
+        text = ""
+        answers: list[str] = []
+        calls: list[ModelCall] = []
+        while isinstance(blank := form.next(answers), Blank):
+            text += blank.lead
+            request = self._request(messages, text, blank, max_tokens, len(calls))
+            completion = await self._engine.generate(request)
+            calls.append(ModelCall.of(request, completion))
+            text += completion.text
+            if refused := rejection(completion, blank.grammar):
+                return Written(
+                    text=text, answers=tuple(answers), calls=tuple(calls), rejected=refused
+                )
+            answers.append(completion.text)
+        return Written(text=text + blank.text, answers=tuple(answers), calls=tuple(calls))
+
+    async def plan(self, task: PlanTask, level: PlanLevel) -> WrittenPlan:
+        """Write a plan at a level of help.
+
+        Raises:
+            ValueError: the level is `skeleton` and there is none, or nothing fits one of its slots.
+        """
+        if level is PlanLevel.free:
+            return await self._free(task)
+        form = form_of(task, level)
+        written = await self.fill(form, task.messages, self._decoding.max_plan_tokens)
+        verdict = check_plan(written.text, task.world)
+        refused = written.rejected or (None if verdict.valid else Rejection.MALFORMED)
+        return WrittenPlan(
+            text=written.text, calls=written.calls, rejected=refused, verdict=verdict
+        )
+
+    async def _free(self, task: PlanTask) -> WrittenPlan:
+        """Without a grammar a plan is taken if Python can read it, as in AdaPlanner."""
+        request = Request(
+            id=f"{self._name}.b0",
+            messages=(*task.messages, Message("assistant", _SIGNATURE)),
+            sampling=self._sampling(self._decoding.max_plan_tokens, 0),
+            stop=_ENDS_OF_FREE_PLANS,
+        )
+        completion = await self._engine.generate(request)
+        text = _SIGNATURE + completion.text.rstrip() + "\n"
+        verdict = check_plan(text, task.world)
+        refused = rejection(completion, None)
+        if refused is None and verdict.syntax_error:
+            refused = Rejection.MALFORMED
+        return WrittenPlan(
+            text=text,
+            calls=(ModelCall.of(request, completion),),
+            rejected=refused,
+            verdict=verdict,
+        )
+
+    def _request(
+        self, messages: tuple[Message, ...], begun: str, blank: Blank, max_tokens: int, number: int
+    ) -> Request:
+        said = (Message("assistant", begun),) if begun else ()
+        return Request(
+            id=f"{self._name}.b{number}",
+            messages=(*messages, *said),
+            grammar=blank.grammar,
+            sampling=self._sampling(max_tokens, number),
+            measure_mask=self._decoding.measure_mask,
+        )
+
+    def _sampling(self, max_tokens: int, number: int) -> Sampling:
+        return Sampling(
+            max_tokens=max_tokens,
+            temperature=self._decoding.temperature,
+            top_p=self._decoding.top_p,
+            seed=self._seed_for(number) if self._decoding.temperature > 0 else None,
+        )
+
+
+def form_of(task: PlanTask, level: PlanLevel) -> Form:
+    """The form that a level gives the model to fill; there is none at `free`."""
+    match level:
+        case PlanLevel.syntax:
+            return SyntaxForm(task.world)
+        case PlanLevel.typed:
+            return TypedForm(task.world)
+        case PlanLevel.skeleton if task.skeleton is not None:
+            return SkeletonForm(task.skeleton, task.slots)
+        case PlanLevel.skeleton:
+            raise ValueError("decoding.plan=skeleton: this kind of task has no worked example")
+        case PlanLevel.free:
+            raise ValueError("decoding.plan=free: a free plan has no form")

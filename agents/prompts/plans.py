@@ -1,0 +1,69 @@
+"""Prompts for plans: what the agent can do, a worked example, the task.
+
+The example is written in exactly the form that the grammars allow (`grammars.plans`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+
+import yaml
+from jinja2 import Environment, StrictUndefined
+
+from grammars.plans.skeleton import Skeleton
+from inference.engine import Message
+
+_JINJA = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanExample:
+    """A worked example and the task it solves."""
+
+    task: str
+    receptacles: tuple[str, ...]
+    skeleton: Skeleton
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanPrompts:
+    """The plan prompts of one world."""
+
+    template: str
+    """Jinja: knows `receptacles`, `task`, and `example` with its task and receptacles, or ''."""
+    examples: Mapping[str, PlanExample]
+    """By kind of task: `pick`, `clean`, ..."""
+
+    @classmethod
+    def load(cls, world: str) -> "PlanPrompts":
+        """Read the files of a world.
+
+        Raises:
+            FileNotFoundError: that world has none.
+        """
+        folder = resources.files(__package__) / world
+        listed = yaml.safe_load((folder / "examples.yaml").read_text(encoding="utf-8"))
+        return cls(
+            template=(folder / "plan.j2").read_text(encoding="utf-8"),
+            examples={
+                kind: PlanExample(
+                    task=entry["task"],
+                    receptacles=tuple(listed["homes"][entry["home"]]),
+                    skeleton=Skeleton((folder / "plans" / f"{kind}.plan").read_text("utf-8")),
+                )
+                for kind, entry in listed["tasks"].items()
+            },
+        )
+
+    def messages(
+        self, task: str, receptacles: Sequence[str], example: PlanExample | None
+    ) -> tuple[Message, ...]:
+        """The prompt for a plan."""
+        text = _JINJA.from_string(self.template).render(
+            task=task,
+            receptacles=list(receptacles),
+            example=example.skeleton.example if example else "",
+            example_task=example.task if example else "",
+            example_receptacles=list(example.receptacles) if example else [],
+        )
+        return (Message("user", text.strip()),)

@@ -1,0 +1,102 @@
+import pytest
+
+from agents.acceptance import Rejection
+from agents.decoding import Decoding, PlanLevel
+from agents.plans.writing import PlanTask, Writer, WrittenPlan
+from agents.prompts.plans import PlanPrompts
+from grammars import answers
+from grammars.plans.household import household_plans, household_slots
+from inference.engine import Engine, Message
+from inference.random_engine import RandomEngine
+from inference.scripted import ScriptedEngine
+
+PLACES = ("shelf 1", "desk 1", "sinkbasin 1")
+PROMPTS = PlanPrompts.load("household")
+PICK = PROMPTS.examples["pick"]
+TASK = PlanTask(
+    messages=PROMPTS.messages("put a mug on a shelf.", PLACES, PICK),
+    world=household_plans(PLACES),
+    skeleton=PICK.skeleton,
+    slots=household_slots(PLACES, ("mug", "pen")),
+)
+
+
+def writer(engine: Engine, **decoding: int) -> Writer:
+    return Writer(engine, Decoding(**decoding), "t#0.p0", lambda number: number)  # type: ignore[arg-type]
+
+
+async def write(engine: Engine, level: PlanLevel, **decoding: int) -> WrittenPlan:
+    return await writer(engine, **decoding).plan(TASK, level)
+
+
+async def test_only_the_slots_of_a_skeleton_are_asked_for() -> None:
+    engine = ScriptedEngine(["mug,", "shelf 1\n"])
+    plan = await write(engine, PlanLevel.skeleton)
+    assert plan.accepted
+    assert plan.verdict.valid
+    assert plan.text == PICK.skeleton.example.replace("soapbar", "mug").replace(
+        "countertop 1", "shelf 1"
+    )
+    begun = [request.messages[-1] for request in engine.requests]
+    assert [message.role for message in begun] == ["assistant", "assistant"]
+    assert begun[1].content.startswith(begun[0].content + "mug,")
+    assert plan.text.startswith(begun[1].content)
+
+
+@pytest.mark.parametrize("level", [PlanLevel.syntax, PlanLevel.typed])
+async def test_a_plan_is_asked_for_step_by_step_and_what_is_given_is_never_generated(
+    level: PlanLevel,
+) -> None:
+    steps = [
+        " Find it.\n",
+        " go')\n        observation = agent.goto('desk 1')\n"
+        "        assert 'closed' not in observation, f'[Step 1] No. {agent.report()}'\n    if",
+        " open')\n        agent.open_receptacle('desk 1')\n"
+        "        assert 'open' in observation, f'[Step 2] No. {agent.report()}'",
+    ]
+    engine = ScriptedEngine(steps, count=lambda text: 1)
+    plan = await write(engine, level)
+    assert plan.accepted
+    assert plan.text.count("if start_from <=") == 2
+    assert not any("start_from" in step for step in steps)
+    assert [call.text for call in plan.calls] == steps
+
+
+async def test_an_answer_that_was_cut_ends_the_plan_and_is_kept_as_it_is() -> None:
+    engine = ScriptedEngine([" Find it and take it and put it down.\n"])
+    plan = await write(engine, PlanLevel.typed, max_plan_tokens=3)
+    assert plan.rejected is Rejection.TRUNCATED
+    assert plan.text.endswith(" Find it and")
+    assert len(plan.calls) == 1
+
+
+async def test_a_free_plan_is_taken_if_python_can_read_it_whatever_our_reader_says() -> None:
+    plan = await write(ScriptedEngine(["    agent.fly()\n```\nThat is it."]), PlanLevel.free)
+    assert plan.accepted
+    assert plan.text == "def solution(agent, start_from=1):\n    agent.fly()\n"
+    assert not plan.verdict.valid
+    broken = await write(ScriptedEngine(["    agent.fly(\n"]), PlanLevel.free)
+    assert broken.rejected is Rejection.MALFORMED
+
+
+@pytest.mark.parametrize("level", [PlanLevel.syntax, PlanLevel.typed, PlanLevel.skeleton])
+async def test_whatever_a_grammar_allows_is_a_valid_plan(level: PlanLevel) -> None:
+    for seed in range(5):
+        plan = await write(RandomEngine(seed=seed, context_length=10**6), level)
+        assert plan.accepted, plan.text
+        assert plan.verdict.valid
+        assert level is PlanLevel.syntax or plan.verdict.unassigned == ()
+
+
+async def test_the_skeleton_level_without_a_worked_example_is_refused_by_name() -> None:
+    task = PlanTask(messages=TASK.messages, world=TASK.world, slots={})
+    with pytest.raises(ValueError, match="no worked example"):
+        await writer(ScriptedEngine([])).plan(task, PlanLevel.skeleton)
+
+
+async def test_a_list_is_asked_for_item_by_item() -> None:
+    engine = ScriptedEngine(["['shelf 1',", " 'desk 1']"])
+    written = await writer(engine).fill(answers.list_of(PLACES), (Message("user", "Where?"),), 20)
+    assert written.text == "['shelf 1', 'desk 1']"
+    assert answers.read_list(written.text) == ("shelf 1", "desk 1")
+    assert [request.messages[-1].role for request in engine.requests] == ["user", "assistant"]
