@@ -14,9 +14,11 @@ from typing import TypeVar
 import pytest
 
 from agents.cli import COMMANDS, main
-from agents.evaluation.store import RunStore, read_rows
+from agents.evaluation import control
+from agents.evaluation.store import RunStore, differences, read_protocol, read_rows
 from inference.engine import Completion, Request
 from inference.errors import EngineFault
+from inference.random_engine import RandomEngine
 from inference.scripted import ScriptedEngine
 
 Test = TypeVar("Test", bound=Callable[..., object])
@@ -151,6 +153,68 @@ def test_a_run_ends_with_a_table_and_the_same_command_again_has_nothing_left_to_
     card = json.loads((tmp_path / "run" / "protocol.json").read_text())["protocol"]
     assert card["world"]["simplifications"] == "easy"
     assert card["limits"]["max_steps"] == 3
+
+
+@needs_scienceworld
+def test_a_model_under_a_grammar_is_followed_by_the_same_episodes_at_random(
+    tmp_path: Path,
+    script: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The script is taken for a model: chance says something beside it."""
+    monkeypatch.setattr(control, "WITHOUT_MODEL", ("random",))
+    folder, answer = tmp_path / "run", RandomEngine.generate
+
+    async def broken(engine: RandomEngine, request: Request) -> Completion:
+        if request.id.startswith("4-2/226"):
+            raise EngineFault("chance is gone")
+        return await answer(engine, request)
+
+    words = run_words(folder, script)
+    assert main([*words, "control=false"]) == 0
+    assert not (folder / "control").exists()
+    assert "the run had control=false" in capfd.readouterr().out
+    monkeypatch.setattr(RandomEngine, "generate", broken)
+    assert main(words) == 3, "an episode of the control is not evaluated"
+    assert "the random control is not finished (2 of 3 episodes)" in capfd.readouterr().out
+    monkeypatch.setattr(RandomEngine, "generate", answer)
+    assert main(words) == 0
+    said = capfd.readouterr().out
+    assert said.count("nothing left to do") == 1, "what is missing of the control is run"
+    assert "random control" not in said.split("act in scienceworld")[-1]
+    assert re.search(r"rnd +rnd", said)
+
+    rows = {row.task: row for row in read_rows(folder / "control")}
+    (folder / "control" / "episodes.jsonl").unlink()
+    assert main([*words, "concurrency=1"]) == 0
+    again = {row.task: row.scores for row in read_rows(folder / "control")}
+    assert again == {task: row.scores for task, row in rows.items()}, "order changes nothing"
+
+    cards = [read_protocol(place)["protocol"] for place in (folder, folder / "control")]
+    differing = {difference.split(":")[0].split(".")[0] for difference in differences(*cards)}
+    assert differing == {"engine", "model", "decoding"}
+    assert differences(cards[0]["decoding"], cards[1]["decoding"]) == [
+        "measure_mask: True there, False here"
+    ]
+    capfd.readouterr()
+    assert main(["report", str(folder / "control")]) == 0
+    assert "act in scienceworld choosing at random" in capfd.readouterr().out
+
+
+@needs_scienceworld
+def test_the_random_engine_needs_no_model_and_gets_no_control(
+    tmp_path: Path, script: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "run"
+    words = [*run_words(folder, script), "engine=random", "model=local", "model.path=/nonexistent"]
+    words.remove(f"engine.script={script}")
+    assert main([*words, "decoding.actions=hidden"]) == 1
+    assert "engine=random has nothing to choose from" in capfd.readouterr().err
+    assert main(words) == 0
+    assert main(["doctor", *words[1:]]) == 0
+    assert len(read_rows(folder)) == 3
+    assert not (folder / "control").exists()
 
 
 @needs_scienceworld
