@@ -1,7 +1,7 @@
 """The contract every world keeps."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
@@ -12,7 +12,7 @@ class Affordances(StrEnum):
     NONE = "none"
     """Only the action templates."""
     OBJECTS = "objects"
-    """The names of the objects that are known now, too."""
+    """The names that can stand in them now, too."""
     ADMISSIBLE = "admissible"
     """And every command that the world would accept now."""
 
@@ -36,9 +36,11 @@ class Observation:
     invalid: bool = False
     """The world did not understand the last action; nothing happened."""
     templates: tuple[str, ...] = ()
-    """Forms of commands, e.g. `move OBJ to OBJ`."""
-    objects: tuple[str, ...] = ()
-    """Names that can stand for OBJ now; empty below `Affordances.OBJECTS`."""
+    """Forms of commands, e.g. `move OBJ to OBJ`; a word in capital letters is a marker, for which a
+    name is put."""
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What can stand for each marker now; empty below `Affordances.OBJECTS`. With the templates
+    they say every admissible command, and more: some of it the world will refuse."""
     admissible: tuple[str, ...] = ()
     """Commands that the world would accept now; empty below `Affordances.ADMISSIBLE`."""
 

@@ -7,12 +7,11 @@ Four things differ from the simulator's bare answers:
 
 - `reset task` is accepted but never offered: it throws all progress away and gains nothing.
 - After an ambiguous request (`open door` where there are three) the simulator takes nothing but a
-  number. Then `templates` and `admissible` are exactly these numbers and `objects` is empty, at
+  number. Then `templates` and `admissible` are exactly these numbers and `names` is empty, at
   every level of affordances: a grammar made of templates, or of commands, allows the numbers and
   nothing else. Any other answer cancels the request.
 - Templates are worded as the admissible commands are: the simulator says `go OBJ` and accepts it,
-but
-  lists `go to hallway`.
+  but lists `go to hallway`.
 - The simulator's own limit of steps is not asked. It counts moves of its clock, of which `wait`
   takes eleven and a command that is not understood none, so that an episode might never end;
   whoever runs the episode counts actions.
@@ -23,6 +22,7 @@ inside closed containers. A command that was just not understood is left out unt
 understood: nothing changes in between, so it would be refused again, for ever.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from envs.errors import EpisodeOver, WorldFault
@@ -41,6 +41,9 @@ WORDING = {
     "teleport OBJ": "teleport to OBJ",
 }
 """Templates of the simulator whose commands it lists, and accepts, in other words."""
+
+MARKER = "OBJ"
+"""The only one of this world: whatever has a name can stand wherever one can be put."""
 
 NOT_OFFERED = frozenset({"reset task"})
 
@@ -131,12 +134,12 @@ class ScienceWorldEpisode:
             self._over = "after the end"
         self._choices = simulator.choices()
         templates = self._templates
-        objects: tuple[str, ...] = ()
+        names: Mapping[str, tuple[str, ...]] = {}
         admissible: tuple[str, ...] = ()
         if self._choices:
             templates = admissible = tuple(str(number) for number in range(self._choices))
         elif not done:
-            objects, admissible = self._objects(simulator), self._admissible(simulator)
+            names, admissible = self._names(simulator), self._admissible(simulator)
         return Observation(
             text=text,
             goal=goal,
@@ -146,18 +149,16 @@ class ScienceWorldEpisode:
             won=self._score == 100,
             invalid=invalid,
             templates=templates,
-            objects=objects,
+            names=names,
             admissible=admissible,
         )
 
-    def _objects(self, simulator: "Simulator") -> tuple[str, ...]:
-        """What can be seen, and where `teleport` leads: the simulator leaves the latter out of its
-        list.
-        """
+    def _names(self, simulator: "Simulator") -> Mapping[str, tuple[str, ...]]:
+        """What the simulator knows, and where `teleport` leads, which it does not tell."""
         if self._affordances is Affordances.NONE:
-            return ()
+            return {}
         places = PLACES if "teleport to OBJ" in self._templates else ()
-        return tuple(sorted({*simulator.objects(), *places}))
+        return {MARKER: tuple(sorted({*simulator.names(), *places}))}
 
     def _admissible(self, simulator: "Simulator") -> tuple[str, ...]:
         if self._affordances is not Affordances.ADMISSIBLE:

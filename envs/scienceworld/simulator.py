@@ -40,8 +40,11 @@ class Simulator:
             interface = loader.loadClass("scienceworld.runtime.pythonapi.PythonInterface")
             nothing = gateway.new_array(java.lang.Object, 0)
             self._world: Any = interface.getDeclaredConstructors()[0].newInstance(nothing)
-            module = loader.loadClass("scala.util.Random$").getField("MODULE$").get(None)
-            self._random: Any = module.self()
+            self._random: Any = _companion(loader, "scala.util.Random").self()
+            self._arrays: Any = _companion(loader, "scala.collection.mutable.WrappedArray")
+            self._parsing: Any = _companion(loader, "scienceworld.input.InputParser")
+            thing = loader.loadClass("scienceworld.struct.EnvObject")
+            self._thing: Any = _companion(loader, "scala.reflect.ClassTag").apply(thing)
 
     def load(self, name: str, variation: int, simplifications: str, gold: bool = False) -> None:
         """Start a task anew; with `gold` the simulator first solves it, which may take long."""
@@ -87,9 +90,28 @@ class Simulator:
         """Forms of commands; they depend on the task and the simplifications only."""
         return self._strings("the templates", "getPossibleActions")
 
-    def objects(self) -> tuple[str, ...]:
-        """Names of what can be seen now."""
-        return self._strings("the objects", "getPossibleObjects")
+    def names(self) -> tuple[str, ...]:
+        """What things are called now: 5 to 20 ms of work.
+
+        Those that its list of admissible commands uses, and the others that it would understand,
+        such as `door to hallway` or `apple in bowl` (`apple on bowl`, the same to it, is left out).
+        """
+        with self._boundary("the names"), self._unnoticed():
+            parser, agent = self._agent.inputParser(), self._agent.agent()
+            place = agent.getContainer().get()
+            things = self._parsing.collectObjects(place, False).toArray(self._thing)
+            listed = parser.getAllUniqueReferentsLUTObjList(things, place, True, True).values()
+            # What is carried cannot be reached from the place, only from who carries it.
+            understood = [
+                self._arrays.make(parser.getAllReferents(root, False))
+                for root in (place, agent.getInventoryContainer())
+            ]
+            chosen = set(str(listed.mkString("\n")).split("\n"))
+            others = {name for some in understood for name in str(some.mkString("\n")).split("\n")}
+        twins = {
+            name for name in others if " on " in name and name.replace(" on ", " in ") in others
+        }
+        return tuple(sorted((chosen | others - twins) - {""}))
 
     def admissible(self) -> tuple[str, ...]:
         """All commands that it lists as valid now: 30 to 230 ms of work."""
@@ -142,3 +164,8 @@ class Simulator:
             self.broken = True
             self.close()
             raise
+
+
+def _companion(loader: Any, name: str) -> Any:
+    """The Scala object that holds what Java would call a class's static methods."""
+    return loader.loadClass(f"{name}$").getField("MODULE$").get(None)

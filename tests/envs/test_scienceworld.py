@@ -38,7 +38,7 @@ def test_reset_gives_the_goal_and_the_first_look(scienceworld: ScienceWorldTasks
     assert first.text.startswith("This room is called the art studio.")
     assert (first.reward, first.score, first.done, first.won) == (0.0, 8.0, False, False)
     assert "move OBJ to OBJ" in first.templates
-    assert first.objects == first.admissible == ()
+    assert (first.names, first.admissible) == ({}, ())
 
 
 def test_rewards_are_the_differences_of_the_score(scienceworld: ScienceWorldTasks) -> None:
@@ -92,7 +92,7 @@ def test_an_ambiguous_request_leaves_only_the_numbers(
     asked, answered = seen[2], seen[3]
     assert asked.text.startswith("Ambiguous request:")
     assert asked.admissible == asked.templates == ("0", "1", "2")
-    assert asked.objects == ()
+    assert asked.names == {}
     assert answered.text == "The door is already open."
     assert answered.templates == seen[1].templates
 
@@ -110,9 +110,9 @@ def test_affordances_grow_with_their_level(scienceworld: ScienceWorldTasks) -> N
     none, objects, admissible = (
         play(scienceworld, THING, affordances=level)[0] for level in Affordances
     )
-    assert none.objects == objects.admissible == ()
-    assert {"agent", "door", *PLACES} < set(objects.objects)
-    assert objects.objects == admissible.objects
+    assert (none.names, objects.admissible) == ({}, ())
+    assert {"agent", "door", *PLACES} < set(objects.names["OBJ"])
+    assert objects.names == admissible.names
     assert {"focus on door", "go to hallway", "teleport to outside"} < set(admissible.admissible)
     assert list(admissible.admissible) == sorted(set(admissible.admissible))
 
@@ -132,7 +132,7 @@ def test_places_are_no_objects_where_nobody_can_teleport(
         first = play(world, THING, affordances=Affordances.OBJECTS)[0]
     finally:
         world.close()
-    assert "foundry" not in first.objects
+    assert "foundry" not in first.names["OBJ"]
     assert world.card["simplifications"] == "none"
 
 

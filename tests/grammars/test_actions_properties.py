@@ -2,13 +2,13 @@
 
 import re
 
-import llguidance
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from grammars.actions import enforced_action, template_action
 from inference.constraint import matches
+from tests.grammars.acceptor import Acceptor
 
 AWKWARD = (
     'say "hi"',
@@ -72,7 +72,7 @@ def test_enforced_actions_are_exactly_the_commands(commands: set[str], data: st.
     at = data.draw(st.integers(0, len(said)))
     for text in (said, said[:at] + said[at + 1 :], said[:at] + data.draw(lines) + said[at:]):
         assert matches(grammar, text) == (text in commands)
-        assert regex_accepts(grammar.source, text) == (text in commands)
+        assert Acceptor(grammar)(text) == (text in commands)
 
 
 @settings(max_examples=60, deadline=None)
@@ -116,12 +116,3 @@ def test_no_line_looks_like_the_other_dialect_of_a_server(name: str) -> None:
         for line in grammar.source.split("\n"):
             assert "::=" not in re.sub(r"(#|//).*$", "", line)
         assert "::=" not in grammar.source
-
-
-def regex_accepts(source: str, text: str) -> bool:
-    matcher = llguidance.LLMatcher(
-        llguidance.LLTokenizer("byte"), llguidance.grammar_from("regex", source), log_level=0
-    )
-    assert not matcher.get_error(), matcher.get_error()
-    said = list(text.encode())
-    return matcher.try_consume_tokens(said) == len(said) and matcher.is_accepting()
