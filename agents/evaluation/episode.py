@@ -150,7 +150,7 @@ class EpisodeRow:
     rejected: Mapping[str, int]
     """Answers that were not taken, by kind (see `Rejection`); each spent a step."""
     mended: Mapping[str, int]
-    """What went wrong in tries whose question was then asked again, by error class."""
+    """What went wrong on the way to answers that then came, by error class."""
     thoughts: int
     cut_thoughts: int
     """Those that the token limit cut short."""

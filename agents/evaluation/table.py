@@ -30,9 +30,9 @@ LEGEND = (
     "n: episodes evaluated; miss: not evaluated, in no mean; won: the world says the task is"
     " achieved, with Wilson's interval; score: mean points at the end, clamp: the same with"
     " failures 0, best: highest on the way; fail: ended below 0; inv.: actions the world did not"
-    " understand; legal: answers whose every token was the model's own first choice, so that the"
-    " grammar changed nothing; rnd won, rnd score: the same episodes played by choosing at random"
-    " what the same grammar allows, so what grammar and world reach without any model"
+    " understand; legal: answers in which the model's own first choice was allowed at every"
+    " token, so that it needed no grammar; rnd won, rnd score: the same episodes played by choosing"
+    " at random what the same grammar allows, so what grammar and world reach without any model"
 )
 
 

@@ -45,7 +45,7 @@ def not_evaluated(faults: Sequence[Fault]) -> Iterator[str]:
 
 
 def acceptance(rows: Iterable[EpisodeRow]) -> str:
-    """Which answers were not taken and which questions were asked again, by kind."""
+    """Which answers were not taken, and which faults of the engine were mended, by kind."""
     rejected, mended, cut = Counter[str](), Counter[str](), 0
     for row in rows:
         rejected.update(row.rejected)
@@ -53,7 +53,7 @@ def acceptance(rows: Iterable[EpisodeRow]) -> str:
         cut += row.cut_thoughts
     return (
         f"answers not taken, each a step spent: {_counted(rejected)}; thoughts cut short: {cut};"
-        f" tries that failed and were made again: {_counted(mended)}"
+        f" faults mended on the way: {_counted(mended)}"
     )
 
 

@@ -42,7 +42,7 @@ class ModelCall:
     mask: MaskEffect | None = None
     """What the grammar changed; None where there was none or it was not measured."""
     mended: tuple[str, ...] = ()
-    """Error classes of the tries before the one that was answered, oldest first."""
+    """Error classes of what went wrong before the answer came, oldest first."""
 
     @classmethod
     def of(cls, request: Request, completion: Completion, dropped_turns: int = 0) -> Self:

@@ -14,7 +14,7 @@ from agents.planners.planner import Decision, DecisionKind, ModelCall, Planner, 
 from agents.prompts import listing
 from agents.transcript import ContextWindow, FittedPrompt, Transcript
 from grammars import Grammar
-from grammars.actions import THINK_PREFIX, enforced_action, react_turn
+from grammars.actions import THINK_PREFIX, enforced_action
 from inference.engine import Message, Request, Sampling
 
 
@@ -100,5 +100,4 @@ class TurnwisePlanner:
     def _grammar(self, transcript: Transcript, *, may_think: bool) -> Grammar | None:
         if self._context.decoding.actions is not ActionMode.enforced:
             return None
-        admissible = transcript.last.admissible
-        return react_turn(admissible) if may_think else enforced_action(admissible)
+        return enforced_action(transcript.last.admissible, thoughts=may_think)

@@ -177,7 +177,7 @@ async def test_what_was_not_taken_and_what_was_mended_is_said_by_kind(tmp_path: 
     said = reported(tmp_path)[1]
     assert (
         "answers not taken, each a step spent: 2 malformed; thoughts cut short: 0;"
-        " tries that failed and were made again: 4 TimedOut\n" in said
+        " faults mended on the way: 4 TimedOut\n" in said
     )
 
 
@@ -193,7 +193,7 @@ async def test_what_was_not_evaluated_is_counted_by_kind(tmp_path: Path) -> None
     code, said = reported(tmp_path)
     assert code == 3
     assert "not evaluated, by kind: 2 EngineFault\n" in said
-    assert "tries that failed and were made again: none" in said
+    assert "faults mended on the way: none" in said
 
 
 def test_the_level_of_plans_is_said_and_compared_only_where_plans_are_written() -> None:
