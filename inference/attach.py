@@ -8,9 +8,10 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from grammars import Grammar
 from inference.client import ServedModel, ServerClient
 from inference.engine import Engine, EngineCard, EngineStatus
 from inference.errors import EngineFault, InferenceError, ModelError, ServerSetupError
@@ -20,6 +21,7 @@ from inference.renderer import Renderer
 from inference.resolve import resolve
 from inference.served import LocalPrompter, Prompter, ServedEngine, ServerPrompter
 from inference.server.readiness import QUESTION, find_model, probe
+from inference.warming import warm_server, warm_setting
 
 _FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 15.0
@@ -48,14 +50,19 @@ class Attach:
 
         return asyncio.run(ask())
 
-    def open(self, model: ModelSpec, log_dir: Path) -> AbstractAsyncContextManager[Engine]:
+    def open(
+        self, model: ModelSpec, log_dir: Path, *, warm: tuple[Grammar, ...] = ()
+    ) -> AbstractAsyncContextManager[Engine]:
         """An engine before the server; `log_dir` is not used: the log is the server's owner's.
 
+        What a grammar changed is told only where the model's tokenizer is on this machine too.
+
         Raises:
-            ServerSetupError: no address, nobody there, another model, or grammars are ignored.
+            ServerSetupError: no address, nobody there, another model, grammars are ignored, or one
+                of `warm` is not taken.
             RequestError: the server's chat template refuses a plain question.
         """
-        return _open(self, model)
+        return _open(self, model, warm)
 
 
 class Neighbour:
@@ -115,7 +122,7 @@ class Neighbour:
 
 
 @asynccontextmanager
-async def _open(spec: Attach, model: ModelSpec) -> AsyncIterator[Engine]:
+async def _open(spec: Attach, model: ModelSpec, warm: tuple[Grammar, ...]) -> AsyncIterator[Engine]:
     if not spec.base_url.startswith(("http://", "https://")):
         raise ServerSetupError(
             f"engine attach: engine.base_url={spec.base_url or '(not set)'} is no address; "
@@ -140,8 +147,10 @@ async def _open(spec: Attach, model: ModelSpec) -> AsyncIterator[Engine]:
         if served.name != wanted:
             await _check_tokens(client, question, model)
         await probe(client, question, model.name)
-        version = await client.version()
-        yield ServedEngine(_card(spec, model, resolved, served, client, version), host, prompter)
+        took = await warm_server(client, question, warm)
+        card = _card(spec, model, resolved, served, client, await client.version())
+        card = replace(card, setting={**card.setting, **warm_setting(took)})
+        yield ServedEngine(card, host, prompter)
 
 
 def _resolved(model: ModelSpec) -> ResolvedModel | None:

@@ -14,12 +14,15 @@ import aiohttp
 
 from inference.engine import Completion, FinishReason, Message
 from inference.errors import EngineFault, InferenceError, RequestError, ServerSetupError
+from inference.mask import Score
 
 _T = TypeVar("_T")
 _CONNECT_S = 10.0
 _GLANCE_S = 15.0
 # The server closes idle connections after 5 seconds; one that we close first is never found dead.
 _KEEP_ALIVE_S = 3.0
+SCORED_TOGETHER = 32
+"""Tokens of an answer in one request for their scores: each is a prompt of its own there."""
 
 
 class Unanswered(EngineFault):
@@ -44,6 +47,9 @@ class Answer:
     """What came back for one prompt."""
 
     completion: Completion
+    tokens: tuple[int, ...]
+    """The ids said, the one that ended the answer included; empty unless asked for with
+    `return_token_ids`."""
     stopped_by_string: bool
     """A stop string cut the text: with a grammar it may be only a valid beginning."""
 
@@ -165,8 +171,45 @@ class ServerClient:
                 generated_tokens=usage["completion_tokens"],
                 seconds=time.monotonic() - started,
             ),
+            tokens=tuple(choice.get("token_ids") or ()),
             stopped_by_string=isinstance(choice.get("stop_reason"), str),
         )
+
+    async def scores(self, prompt: Sequence[int], said: Sequence[int]) -> tuple[Score, ...]:
+        """What the model itself thought of each token of an answer, no grammar applied.
+
+        Raises:
+            InferenceError: as `complete`; `Unanswered` too for a server that does not know how.
+        """
+        scores: list[Score] = []
+        for start in range(0, len(said), SCORED_TOGETHER):
+            part = said[start : start + SCORED_TOGETHER]
+            body = {
+                "model": self.served_name,
+                "prompt": [[*prompt, *said[: start + i]] for i in range(len(part))],
+                "max_tokens": 1,
+                "temperature": 0.0,
+                "logprobs": 0,
+                "logprob_token_ids": sorted(set(part)),
+                "return_tokens_as_token_ids": True,
+                "return_token_ids": True,
+            }
+            content = await self._exchange("POST", "/v1/completions", body, self._timeout)
+            choices = sorted(_as(list, content, "choices"), key=lambda choice: choice["index"])
+            try:
+                scores += [
+                    Score(
+                        own=choice["token_ids"][0],
+                        logprob=choice["logprobs"]["top_logprobs"][0][f"token_id:{token}"],
+                    )
+                    for choice, token in zip(choices, part, strict=True)
+                ]
+            except (KeyError, IndexError, TypeError, ValueError) as error:
+                raise Unanswered(
+                    f"{self.base_url} does not tell log-probabilities of given tokens "
+                    f"({type(error).__name__}: {error}); use vLLM 0.32"
+                ) from error
+        return tuple(scores)
 
     async def _exchange(
         self, method: str, path: str, body: object, limit: aiohttp.ClientTimeout

@@ -102,6 +102,60 @@ def matches(grammar: Grammar, text: str) -> bool:
             assert_never(grammar.kind)
 
 
+class Reading:
+    """A text read piece by piece under a grammar, as llguidance reads it."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        """Nothing is read yet.
+
+        Raises:
+            ValueError: the grammar itself cannot be read.
+            ModuleNotFoundError: llguidance is not installed.
+        """
+        import llguidance
+
+        # The byte tokenizer makes every byte a token: no model is needed to ask the grammar.
+        self._matcher = llguidance.LLMatcher(
+            llguidance.LLTokenizer("byte"), _llguidance_grammar(grammar), log_level=0
+        )
+        if error := self._matcher.get_error():
+            raise ValueError(f"cannot read the grammar: {error.splitlines()[0]}")
+
+    @property
+    def complete(self) -> bool:
+        """Whether the text may end here."""
+        return self._matcher.is_accepting()
+
+    def allows(self, piece: bytes) -> bool:
+        """Whether what was read may go on with this piece, which may end inside a character."""
+        return self._matcher.validate_tokens(list(piece)) == len(piece)
+
+    def read(self, piece: bytes) -> None:
+        """Go on with this piece.
+
+        Raises:
+            ValueError: the grammar does not allow it here.
+        """
+        if self._matcher.try_consume_tokens(list(piece)) != len(piece):
+            raise ValueError(f"the grammar does not allow {piece!r} here")
+
+
+def _llguidance_grammar(grammar: Grammar) -> str:
+    from llguidance import grammar_from
+
+    match grammar.kind:
+        case GrammarKind.CHOICE:
+            return grammar_from("regex", alternatives(grammar.options))
+        case GrammarKind.REGEX:
+            return grammar_from("regex", grammar.source)
+        case GrammarKind.CFG:
+            return grammar_from("grammar", grammar.source)
+        case GrammarKind.JSON:
+            return grammar_from("json_schema", grammar.source)
+        case _:
+            assert_never(grammar.kind)
+
+
 @lru_cache(maxsize=256)
 def _pattern(source: str) -> re.Pattern[str]:
     try:
@@ -114,17 +168,14 @@ def _pattern(source: str) -> re.Pattern[str]:
 
 def _cfg_matches(source: str, text: str) -> bool:
     try:
-        import llguidance
+        reading = Reading(Grammar(GrammarKind.CFG, source))
     except ModuleNotFoundError:
         return _lark_matches(source, text)
-    # The byte tokenizer makes every byte a token: no model is needed to ask the grammar.
-    matcher = llguidance.LLMatcher(
-        llguidance.LLTokenizer("byte"), llguidance.grammar_from("grammar", source), log_level=0
-    )
-    if error := matcher.get_error():
-        raise ValueError(f"cannot read the grammar: {error.splitlines()[0]}")
-    said = list(text.encode())
-    return matcher.try_consume_tokens(said) == len(said) and matcher.is_accepting()
+    try:
+        reading.read(text.encode())
+    except ValueError:
+        return False
+    return reading.complete
 
 
 def _lark_matches(source: str, text: str) -> bool:

@@ -31,5 +31,13 @@ class EngineFault(InferenceError):
     exit_code = 3
 
 
+class AnswerCutShort(EngineFault):
+    """The answer was called finished before its grammar allowed an end: a backend at its limits."""
+
+
+class ServerGone(EngineFault):
+    """The server went away under a request."""
+
+
 class RequestAbandoned(EngineFault):
     """One request took the engine down twice and will not be sent again; the message names it."""

@@ -13,13 +13,16 @@ Templates that print today's date are given a fixed one, so that a prompt is the
 """
 
 import datetime
+import json
 from dataclasses import replace
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inference.engine import Message
 from inference.errors import ModelError, RequestError
+from inference.mask import Vocabulary
 from inference.model import PromptStyle
 from inference.torch_files import keep_torch_files_in_cache
 
@@ -54,6 +57,7 @@ class Renderer:
         except (OSError, ValueError, KeyError, TypeError) as error:
             line = " ".join(str(error).split())
             raise ModelError(f"cannot read the tokenizer in {directory}: {line}") from error
+        self._directory = directory
         self._style = style
         if style is PromptStyle.chat:
             if not self._tokenizer.chat_template:
@@ -67,6 +71,27 @@ class Renderer:
     def tokenizer(self) -> "PreTrainedTokenizerBase":
         """The tokenizer as transformers loaded it."""
         return self._tokenizer
+
+    @cached_property
+    def ends(self) -> tuple[int, ...]:
+        """The ids that end an answer; the tokenizer's first, which grammars allow."""
+        names = ("generation_config.json", "config.json")
+        path = next((path for name in names if (path := self._directory / name).exists()), None)
+        of_model = json.loads(path.read_text()).get("eos_token_id") if path else None
+        listed = of_model if isinstance(of_model, list) else [of_model]
+        known = [self._tokenizer.eos_token_id, *listed]
+        return tuple(dict.fromkeys(end for end in known if end is not None))
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """What the ids stand for; the first use takes about a second.
+
+        Raises:
+            ValueError: the tokenizer is not one of the fast ones.
+        """
+        from llguidance.hf import from_tokenizer
+
+        return Vocabulary(from_tokenizer(self._tokenizer), self.ends)  # type: ignore[arg-type]
 
     def render(self, messages: tuple[Message, ...]) -> tuple[int, ...]:
         """The ids to send; if the last message is the assistant's, the model goes on writing it.

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from grammars import Grammar
 from inference.constraint import matches
 from inference.engine import (
     Completion,
@@ -158,7 +159,9 @@ class Scripted:
         _read(self.script)
         return f"answers from {self.script}"
 
-    def open(self, model: ModelSpec, log_dir: Path) -> AbstractAsyncContextManager[ScriptedEngine]:
+    def open(
+        self, model: ModelSpec, log_dir: Path, *, warm: tuple[Grammar, ...] = ()
+    ) -> AbstractAsyncContextManager[ScriptedEngine]:
         """Read the script; the model's files are not looked at and nothing is written.
 
         Raises:

@@ -4,10 +4,14 @@ What happens to a request (numbers are tries after the first):
 
 - HTTP 400: `RequestError`, at once; 404: `ServerSetupError`.
 - HTTP 5xx while the server is healthy, no answer in time, or an answer that its grammar does not
-  allow: one more try, then `EngineFault`.
+  allow: one more try, then an `EngineFault` of the last failure's class.
 - The server is gone: wait until its host has it back, then send again. Where the host is ours
   (`isolates`), requests that were in flight are sent one at a time; one that takes the server down
   alone is given up.
+
+What the grammar changed is asked in a second request, because vLLM masks the scores before it
+notes their log-probabilities, so that the first one's are no longer the model's own. A failure
+there never costs the answer.
 """
 
 import asyncio
@@ -18,8 +22,24 @@ from typing import Protocol
 
 from inference.client import Answer, ServerClient, Unanswered
 from inference.constraint import matches, request_fields
-from inference.engine import Completion, EngineCard, EngineStatus, FinishReason, Message, Request
-from inference.errors import EngineFault, RequestAbandoned, RequestError
+from inference.engine import (
+    Completion,
+    EngineCard,
+    EngineStatus,
+    FinishReason,
+    MaskEffect,
+    Message,
+    Request,
+)
+from inference.errors import (
+    AnswerCutShort,
+    EngineFault,
+    InferenceError,
+    RequestAbandoned,
+    RequestError,
+    ServerGone,
+)
+from inference.mask import Vocabulary, mask_effect
 from inference.quarantine import Quarantine
 from inference.renderer import Renderer
 
@@ -65,6 +85,10 @@ class Prompter(Protocol):
         """
         ...
 
+    def vocabulary(self) -> Vocabulary | None:
+        """What the ids stand for; None where the tokenizer is not on this machine."""
+        ...
+
 
 class LocalPrompter:
     """By the model's own files, on this machine."""
@@ -85,6 +109,10 @@ class LocalPrompter:
             self._latest = messages
         return self._latest_tokens
 
+    def vocabulary(self) -> Vocabulary | None:
+        """See `Prompter`; the first call takes about a second."""
+        return self._renderer.vocabulary
+
 
 class ServerPrompter:
     """By the server's tokenizer, for a model whose files are not on this machine."""
@@ -102,6 +130,10 @@ class ServerPrompter:
             except Unanswered:
                 if not await self._host.lost(client):
                     raise
+
+    def vocabulary(self) -> Vocabulary | None:
+        """Not known here."""
+        return None
 
 
 class ServedEngine:
@@ -133,13 +165,38 @@ class ServedEngine:
         prompt = await self._prompter.tokens(request.messages)
         fields = self._fields(request, len(prompt))
         started = time.monotonic()
+        mended: list[str] = []
         try:
-            answer = await self._until_answered(request, prompt, fields)
+            answer = await self._until_answered(request, prompt, fields, mended)
         except RequestError as error:
             raise RequestError(f"request {request.id}: {error}") from error
         self._host.answered()
-        self._generated_tokens += answer.generated_tokens
-        return dataclasses.replace(answer, seconds=time.monotonic() - started)
+        self._generated_tokens += answer.completion.generated_tokens
+        seconds = time.monotonic() - started
+        mask = await self._mask_effect(request, prompt, answer, mended)
+        return dataclasses.replace(
+            answer.completion, seconds=seconds, mask=mask, mended=tuple(mended)
+        )
+
+    async def _mask_effect(
+        self, request: Request, prompt: tuple[int, ...], answer: Answer, mended: list[str]
+    ) -> MaskEffect | None:
+        if request.grammar is None or not request.measure_mask:
+            return None
+        try:
+            vocabulary = self._prompter.vocabulary()
+            if vocabulary is None:
+                return None
+            client = await self._host.client()
+            try:
+                scores = await client.scores(prompt, answer.tokens)
+            except Unanswered:
+                await self._host.lost(client)
+                raise
+            return mask_effect(request.grammar, vocabulary, answer.tokens, scores)
+        except (InferenceError, ValueError) as error:
+            mended.append(type(error).__name__)
+            return None
 
     def _fields(self, request: Request, prompt_tokens: int) -> Mapping[str, object]:
         room = self._card.context_length - prompt_tokens
@@ -161,21 +218,30 @@ class ServedEngine:
             fields["stop"] = list(request.stop)
         if request.grammar is not None:
             fields.update(request_fields(request.grammar))
+            if request.measure_mask:
+                fields["return_token_ids"] = True
         return fields
 
     async def _until_answered(
-        self, request: Request, prompt: tuple[int, ...], fields: Mapping[str, object]
-    ) -> Completion:
+        self,
+        request: Request,
+        prompt: tuple[int, ...],
+        fields: Mapping[str, object],
+        mended: list[str],
+    ) -> Answer:
+        async def send(client: ServerClient) -> Answer:
+            return await self._send(client, request, prompt, fields, mended)
+
         while True:
             try:
-                return await self._send(await self._free_client(), request, prompt, fields)
-            except _ServerGone:
+                return await send(await self._free_client())
+            except ServerGone:
                 if not self._host.isolates:
                     continue
             async with self._quarantine.alone():
                 try:
-                    return await self._send(await self._host.client(), request, prompt, fields)
-                except _ServerGone as error:
+                    return await send(await self._host.client())
+                except ServerGone as error:
                     raise RequestAbandoned(
                         f"request {request.id} is given up: the server died under it twice, "
                         f"the second time with nothing else to do ({error})"
@@ -194,24 +260,25 @@ class ServedEngine:
         request: Request,
         prompt: tuple[int, ...],
         fields: Mapping[str, object],
-    ) -> Completion:
+        mended: list[str],
+    ) -> Answer:
         for attempt in range(_RETRIES + 1):
             try:
                 answer = await client.complete(prompt, fields)
                 _check(request, answer)
-            except Unanswered as error:
-                if await self._host.lost(client):
-                    raise _ServerGone(str(error)) from error
+            except (Unanswered, AnswerCutShort) as error:
+                failure: EngineFault = error
+                if isinstance(error, Unanswered) and await self._host.lost(client):
+                    failure = ServerGone(str(error))
+                mended.append(type(failure).__name__)
+                if isinstance(failure, ServerGone):
+                    raise failure from error
                 if attempt == _RETRIES:
-                    raise EngineFault(f"request {request.id}: {error}") from error
+                    raise type(failure)(f"request {request.id}: {failure}") from error
                 await asyncio.sleep(_PAUSE_S)
             else:
-                return answer.completion
+                return answer
         raise AssertionError("the last attempt returns or raises")
-
-
-class _ServerGone(Exception):
-    """The server went away under a request."""
 
 
 def _check(request: Request, answer: Answer) -> None:
@@ -225,7 +292,7 @@ def _check(request: Request, answer: Answer) -> None:
     except ValueError as error:
         raise RequestError(str(error)) from error
     if not allowed:
-        raise Unanswered(
+        raise AnswerCutShort(
             f"the server called {text[-80:]!r} finished, which the {request.grammar.kind} grammar "
             f"{request.grammar.digest} does not allow"
         )

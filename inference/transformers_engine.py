@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grammars import Grammar
 from inference.engine import Completion, EngineCard, EngineStatus, Message, Request
 from inference.model import ModelSpec
 from inference.resolve import resolve
@@ -40,23 +41,27 @@ class Transformers:
         return f"in this process, device {self.device}, dtype {self.dtype}"
 
     def open(
-        self, model: ModelSpec, log_dir: Path
+        self, model: ModelSpec, log_dir: Path, *, warm: tuple[Grammar, ...] = ()
     ) -> AbstractAsyncContextManager["TransformersEngine"]:
         """Load the model; leaving waits for the token being computed. Nothing is written.
 
         Raises:
             ModelError: the files are not there, or not a causal language model.
-            ServerSetupError: the device or the dtype does not exist here.
+            ServerSetupError: the device or the dtype does not exist here, or a grammar of `warm`
+                cannot be read.
         """
-        return self._open(model)
+        return self._open(model, warm)
 
     @asynccontextmanager
-    async def _open(self, model: ModelSpec) -> AsyncIterator["TransformersEngine"]:
+    async def _open(
+        self, model: ModelSpec, warm: tuple[Grammar, ...]
+    ) -> AsyncIterator["TransformersEngine"]:
         with ExitStack() as closing:
             worker = ThreadPoolExecutor(1, thread_name_prefix="transformers")
             closing.callback(worker.shutdown, wait=True, cancel_futures=True)
             loop = asyncio.get_running_loop()
             generator = await loop.run_in_executor(worker, self._load, model)
+            await loop.run_in_executor(worker, generator.warm, warm)
             engine = TransformersEngine(generator, worker)
             closing.callback(engine.stop)
             yield engine
@@ -93,6 +98,7 @@ class TransformersEngine:
 
         Raises:
             RequestError: the prompt leaves no room, or the grammar cannot be read.
+            AnswerCutShort: llguidance reached its limits.
             EngineFault: the model could not be run, for want of memory for instance.
         """
         started = time.monotonic()
@@ -117,6 +123,8 @@ class TransformersEngine:
             cached_tokens=0,
             generated_tokens=answer.generated_tokens,
             seconds=time.monotonic() - started,
+            mask=answer.mask,
+            mended=answer.mended,
         )
 
     def status(self) -> EngineStatus:

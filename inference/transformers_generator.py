@@ -8,9 +8,10 @@ Not thread-safe. Imports torch: import this module only where a model is about t
 """
 
 import importlib.metadata
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, assert_never, cast
 
@@ -23,17 +24,26 @@ from outlines.backends.llguidance import LLGuidanceBackend
 from outlines.types import CFG, Choice, JsonSchema, Regex
 
 from grammars import Grammar
-from inference.constraint import alternatives, outlines_type
-from inference.engine import EngineCard, FinishReason, Message, Request, Sampling
-from inference.errors import EngineFault, ModelError, RequestError, ServerSetupError
+from inference.constraint import alternatives, matches, outlines_type
+from inference.engine import EngineCard, FinishReason, MaskEffect, Message, Request, Sampling
+from inference.errors import (
+    AnswerCutShort,
+    EngineFault,
+    ModelError,
+    RequestError,
+    ServerSetupError,
+)
 from inference.hashing import combined_sha256
+from inference.mask import Score, Vocabulary, mask_effect
 from inference.model import ResolvedModel
 from inference.renderer import Renderer
+from inference.warming import warm_setting
 
 if TYPE_CHECKING:
     from outlines.backends.llguidance import LLGuidanceLogitsProcessor
 
 _KEPT_GRAMMARS = 256
+_UNREADABLE = (ValueError, TypeError, jsonschema.SchemaError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +55,8 @@ class Answer:
     prompt_tokens: int
     generated_tokens: int
     """The end-of-turn token included, as vLLM counts."""
+    mask: MaskEffect | None = None
+    mended: tuple[str, ...] = ()
 
 
 class TransformersGenerator:
@@ -67,11 +79,12 @@ class TransformersGenerator:
                 f"model {model.spec.name}: transformers cannot load {model.directory} "
                 f"on {self._device}: {_line(error)}"
             ) from error
-        self._ends = _ends(self._model.generation_config.eos_token_id, tokenizer.eos_token_id)
+        self._ends = self._renderer.ends
         # Defaults that ship with a model (a top_k, a penalty) must not change what was asked for.
         self._model.generation_config = transformers.GenerationConfig()  # type: ignore[no-untyped-call]
         steered = outlines.from_transformers(self._model, cast(Any, tokenizer))
         self._backend = LLGuidanceBackend(steered)
+        self._vocabulary = Vocabulary(self._backend.llg_tokenizer, self._ends)
         self._constraint = lru_cache(maxsize=_KEPT_GRAMMARS)(self._build_constraint)
         self.card = EngineCard(
             engine="transformers",
@@ -94,11 +107,31 @@ class TransformersGenerator:
         """The ids that `answer` computes for these messages."""
         return self._renderer.render(messages)
 
+    def warm(self, grammars: tuple[Grammar, ...]) -> None:
+        """Build what constrains the model, so that no request waits for it.
+
+        Raises:
+            ServerSetupError: a grammar cannot be read.
+        """
+        took = {}
+        for grammar in grammars:
+            started = time.monotonic()
+            try:
+                self._constraint(grammar)
+            except _UNREADABLE as error:
+                raise ServerSetupError(
+                    f"engine transformers cannot use the {grammar.kind} grammar {grammar.digest}: "
+                    f"{_line(error)}"
+                ) from error
+            took[grammar.digest] = time.monotonic() - started
+        self.card = replace(self.card, setting={**self.card.setting, **warm_setting(took)})
+
     def answer(self, request: Request, unwanted: Callable[[], bool]) -> Answer:
         """Generate; asks `unwanted` after each token whether anybody still waits.
 
         Raises:
             RequestError: the prompt leaves no room, or the grammar cannot be read.
+            AnswerCutShort: llguidance gave up, or ended the answer where the grammar does not.
             EngineFault: the model could not be run to the end.
         """
         prompt = self.prompt(request.messages)
@@ -110,8 +143,10 @@ class TransformersGenerator:
             )
         constraint = self._constraint_for(request)
         limit = min(request.sampling.max_tokens, room)
+        raw = _RawScores() if constraint is not None and request.measure_mask else None
+        steps = [step for step in (raw, constraint) if step is not None]
         try:
-            ids = self._generate(prompt, request, limit, constraint, unwanted)
+            ids = self._generate(prompt, request, limit, steps, unwanted)
         except (RuntimeError, ValueError) as error:
             raise EngineFault(
                 f"request {request.id}: transformers failed: {_line(error)}"
@@ -121,23 +156,37 @@ class TransformersGenerator:
                 f"request {request.id}: the engine was closed before the answer ended"
             )
         if constraint is not None and (wrong := constraint.ll_matchers[0].get_error()):
-            raise EngineFault(f"request {request.id}: llguidance gave up: {wrong.splitlines()[0]}")
+            raise AnswerCutShort(
+                f"request {request.id}: llguidance gave up: {wrong.splitlines()[0]}"
+            )
         said = self._renderer.decode(ids)
         text = _cut_at_stop(said, request.stop)
         ended = ids[-1:] and ids[-1] in self._ends
-        return Answer(
+        if request.grammar and ended and text == said and not matches(request.grammar, text):
+            raise AnswerCutShort(
+                f"request {request.id}: llguidance ended the answer at {text[-80:]!r}, where the "
+                f"{request.grammar.kind} grammar {request.grammar.digest} does not"
+            )
+        answer = Answer(
             text=text,
             finish_reason=FinishReason.STOP if ended or text != said else FinishReason.LENGTH,
             prompt_tokens=len(prompt),
             generated_tokens=len(ids),
         )
+        if request.grammar is None or raw is None:
+            return answer
+        try:
+            mask = mask_effect(request.grammar, self._vocabulary, ids, raw.scores(ids))
+        except ValueError as error:
+            return replace(answer, mended=(type(error).__name__,))
+        return replace(answer, mask=mask)
 
     def _generate(
         self,
         prompt: tuple[int, ...],
         request: Request,
         limit: int,
-        constraint: "LLGuidanceLogitsProcessor | None",
+        steps: "list[_RawScores | LLGuidanceLogitsProcessor]",
         unwanted: Callable[[], bool],
     ) -> tuple[int, ...]:
         def over(ids: torch.Tensor, scores: torch.Tensor, **_: object) -> torch.Tensor:
@@ -154,7 +203,7 @@ class TransformersGenerator:
                 input_ids=ids,
                 attention_mask=torch.ones_like(ids),
                 generation_config=self._settings(request.sampling, limit),
-                logits_processor=[constraint] if constraint is not None else [],
+                logits_processor=steps,
                 stopping_criteria=[over],
             )
         return tuple(output[0, len(prompt) :].tolist())
@@ -174,7 +223,7 @@ class TransformersGenerator:
             return None
         try:
             constraint = self._constraint(request.grammar)
-        except (ValueError, TypeError, jsonschema.SchemaError) as error:
+        except _UNREADABLE as error:
             raise RequestError(
                 f"request {request.id}: cannot use the {request.grammar.kind} grammar "
                 f"{request.grammar.digest}: {_line(error)}"
@@ -204,6 +253,25 @@ class TransformersGenerator:
         if wrong:
             raise ValueError(wrong)
         return processor
+
+
+class _RawScores(transformers.LogitsProcessor):
+    """Stands before the constraint and notes what the model thought, changing nothing."""
+
+    def __init__(self) -> None:
+        self._rows: list[torch.Tensor] = []
+
+    def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
+        # A copy: the constraint writes into what it is given.
+        self._rows.append(scores[0].to("cpu", torch.float32, copy=True))
+        return scores
+
+    def scores(self, said: tuple[int, ...]) -> tuple[Score, ...]:
+        """One for each token that was said."""
+        return tuple(
+            Score(own=int(row.argmax()), logprob=float(row.log_softmax(-1)[token]))
+            for row, token in zip(self._rows, said, strict=True)
+        )
 
 
 @contextmanager
@@ -239,12 +307,6 @@ def _dtype(name: str, of_model: str, device: torch.device) -> torch.dtype:
             f"engine.dtype={name} is not a type of number; set float32, bfloat16 or float16"
         )
     return kind
-
-
-def _ends(of_model: int | list[int] | None, of_tokenizer: int) -> tuple[int, ...]:
-    """The ids that end an answer; the tokenizer's first, which grammars allow."""
-    listed = of_model if isinstance(of_model, list) else [of_model]
-    return tuple(dict.fromkeys([of_tokenizer, *(end for end in listed if end is not None)]))
 
 
 def _cut_at_stop(text: str, stop: tuple[str, ...]) -> str:

@@ -2,11 +2,12 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from grammars import Grammar
 from inference.engine import Engine, EngineCard
 from inference.errors import ServerSetupError
 from inference.hashing import combined_sha256
@@ -26,6 +27,7 @@ from inference.server.launch import (
 from inference.server.readiness import QUESTION
 from inference.server.start import Start
 from inference.server.supervisor import Supervisor, supervised
+from inference.warming import warm_setting
 
 _SEQUENCES = {Device.CPU: 32, Device.GPU: 256}
 _LOG_NAME = "server.log"
@@ -63,14 +65,17 @@ class Vllm:
         )
         return f"{builds} on {plan.device}, {plan.dtype}, {plan.max_num_seqs} requests at once"
 
-    def open(self, model: ModelSpec, log_dir: Path) -> AbstractAsyncContextManager[Engine]:
+    def open(
+        self, model: ModelSpec, log_dir: Path, *, warm: tuple[Grammar, ...] = ()
+    ) -> AbstractAsyncContextManager[Engine]:
         """A ready engine, and after the block nothing of it; its output goes to `server.log`.
 
         Raises:
             ModelError: the model's files are not in order.
-            ServerSetupError: the server cannot run here as configured.
+            ServerSetupError: the server cannot run here as configured, or does not take a grammar
+                of `warm`.
         """
-        return _open(self, model, log_dir)
+        return _open(self, model, log_dir, warm)
 
 
 async def serve(spec: Vllm, model: ModelSpec, log_dir: Path) -> None:
@@ -102,15 +107,19 @@ class _Hosted:
 
 
 @asynccontextmanager
-async def _open(spec: Vllm, model: ModelSpec, log_dir: Path) -> AsyncIterator[Engine]:
-    async with _hosted(spec, model, log_dir) as hosted:
+async def _open(
+    spec: Vllm, model: ModelSpec, log_dir: Path, warm: tuple[Grammar, ...]
+) -> AsyncIterator[Engine]:
+    async with _hosted(spec, model, log_dir, warm) as hosted:
         client = await hosted.supervisor.client()
-        card = _card(spec, hosted.plan, client.base_url)
+        card = _card(spec, hosted.plan, client.base_url, hosted.supervisor.warm_s)
         yield ServedEngine(card, hosted.supervisor, LocalPrompter(hosted.renderer))
 
 
 @asynccontextmanager
-async def _hosted(spec: Vllm, model: ModelSpec, log_dir: Path) -> AsyncIterator[_Hosted]:
+async def _hosted(
+    spec: Vllm, model: ModelSpec, log_dir: Path, warm: tuple[Grammar, ...] = ()
+) -> AsyncIterator[_Hosted]:
     plan = await asyncio.to_thread(_plan, spec, model)
     renderer = await asyncio.to_thread(Renderer, plan.model.directory, model.prompt)
     log = await asyncio.to_thread(_log_file, log_dir)
@@ -121,6 +130,7 @@ async def _hosted(spec: Vllm, model: ModelSpec, log_dir: Path) -> AsyncIterator[
         served_name=model.name,
         question=renderer.render(QUESTION),
         log=log,
+        warm=warm,
         port=spec.port,
         start_timeout_s=spec.start_timeout_s,
         request_timeout_s=spec.request_timeout_s,
@@ -168,7 +178,7 @@ def _plan(spec: Vllm, model: ModelSpec) -> LaunchPlan:
     return plan
 
 
-def _card(spec: Vllm, plan: LaunchPlan, base_url: str) -> EngineCard:
+def _card(spec: Vllm, plan: LaunchPlan, base_url: str, warm_s: Mapping[str, float]) -> EngineCard:
     gpus = plan.gpus[: plan.model.spec.tensor_parallel]
     hardware = ", ".join(gpu.name for gpu in gpus) if plan.device is Device.GPU else cpu_name()
     return EngineCard(
@@ -195,5 +205,6 @@ def _card(spec: Vllm, plan: LaunchPlan, base_url: str) -> EngineCard:
             "gpu_memory_utilization": str(plan.gpu_memory_utilization),
             "kv_cache_gib": str(plan.kv_cache_gib),
             "cores": str(len(plan.cores)),
+            **warm_setting(warm_s),
         },
     )

@@ -1,14 +1,16 @@
 """One start of a server: from a command to something that passed its tests, or to nothing."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from grammars import Grammar
 from inference.client import ServerClient
 from inference.errors import ServerSetupError
 from inference.server.port import HOST, ReservedPort
 from inference.server.process import ServerProcess
 from inference.server.readiness import find_model, probe, wait_until_healthy
+from inference.warming import warm_server
 
 _PORT_CLASHES = 3
 _PORT_TAKEN = "address already in use"
@@ -21,6 +23,8 @@ class RunningServer:
     process: ServerProcess
     client: ServerClient
     port: ReservedPort
+    warm_s: Mapping[str, float] = field(default_factory=dict)
+    """Seconds that each grammar took at the start, by digest."""
 
     async def stop(self) -> None:
         """End it; nothing is left when this returns."""
@@ -42,6 +46,8 @@ class Start:
     question: tuple[int, ...]
     """The tokens of `readiness.QUESTION`."""
     log: Path
+    warm: tuple[Grammar, ...] = ()
+    """Read by each server before it is called ready."""
     port: int = 0
     start_timeout_s: float = 900.0
     request_timeout_s: float = 600.0
@@ -58,6 +64,7 @@ class Start:
                 await wait_until_healthy(server.client, server.process, self.start_timeout_s)
                 await find_model(server.client, self.served_name)
                 await probe(server.client, self.question, self.served_name)
+                took = await warm_server(server.client, self.question, self.warm)
             except ServerSetupError as error:
                 await server.stop()
                 clash = self.port == 0 and _PORT_TAKEN in str(error).lower()
@@ -67,7 +74,7 @@ class Start:
                 await server.stop()
                 raise
             else:
-                return server
+                return replace(server, warm_s=took)
         raise AssertionError("the last start returns or raises")
 
     def _begin(self) -> RunningServer:

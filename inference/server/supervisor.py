@@ -32,6 +32,8 @@ class Supervisor:
     ) -> None:
         """`start` gives a ready server, or raises ServerSetupError and leaves nothing behind."""
         self._start = start
+        self.warm_s = first.warm_s
+        """Seconds that each grammar took at the first start, by digest."""
         self._max_restarts = max_restarts
         self._owned: RunningServer | None = first
         """To be stopped by us, whether it is up or not."""

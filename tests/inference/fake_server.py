@@ -4,6 +4,10 @@ Run as a script under the real guard. Prompts are token ids that stand for chara
 line of the prompt is an order: `say X`, `status N`, `status N once`, `die`, `die once`, `hang`,
 `hang once`, `cut`, `cut once`, `sleep SECONDS`. What `once` means outlives the process: it is
 remembered in the state folder, as is every request that came.
+
+It ends an answer with the token 0. Asked for scores, its own first choice is always `o`, and a
+token that was said has a log-probability of -0.5; of an answer to an order with `unscored` it
+tells none, as older servers do.
 """
 
 import argparse
@@ -83,6 +87,9 @@ class _Server:
 
     async def complete(self, request: web.Request) -> web.Response:
         body = await request.json()
+        if isinstance(body["prompt"][0], list):
+            self.note("scores", {"body": body})
+            return self.scores(body)
         order = "".join(map(chr, body["prompt"])).splitlines()[-1]
         self.note("requests", {"order": order, "body": body, "at": time.time()})
         try:
@@ -93,6 +100,9 @@ class _Server:
     async def obey(self, order: str, body: dict[str, object]) -> web.Response:
         if body["model"] not in self.options.names:
             return web.json_response({"error": {"message": "no such model"}}, status=404)
+        if self.options.refuses and self.options.refuses in str(body.get("structured_outputs")):
+            message = f"unknown name {self.options.refuses!r}"
+            return web.json_response({"error": {"message": message}}, status=400)
         if order.endswith(" once") and not self.first_time(order):
             return self.answer("better now", body)
         match order.removesuffix(" once").split(" ", 1):
@@ -118,17 +128,38 @@ class _Server:
             return self.answer("ZQ123" if order.startswith("What is") else "go north", body)
         return self.answer("The capital of France is Paris.", body)
 
+    def scores(self, body: dict[str, list[int]]) -> web.Response:
+        assert "structured_outputs" not in body, "scores are wanted without a grammar"
+        if "unscored" in "".join(map(chr, body["prompt"][0])):  # type: ignore[call-overload]
+            told = {}
+        else:
+            told = {f"token_id:{token}": -0.5 for token in body["logprob_token_ids"]}
+        choices = [
+            {
+                "index": index,
+                "finish_reason": "length",
+                "token_ids": [ord("o")],
+                "logprobs": {"top_logprobs": [told]},
+            }
+            for index in range(len(body["prompt"]))
+        ]
+        # Their order is nobody's promise.
+        return web.json_response({"choices": choices[::-1]})
+
     def answer(self, text: str, body: dict[str, object]) -> web.Response:
         limit = int(str(body["max_tokens"]))
         prompt = body["prompt"]
         assert isinstance(prompt, list)
+        ended = len(text) <= limit
+        tokens = list(map(ord, text[:limit])) + [0] * ended
         return web.json_response(
             {
                 "choices": [
                     {
                         "text": text[:limit],
-                        "finish_reason": "stop" if len(text) <= limit else "length",
+                        "finish_reason": "stop" if ended else "length",
                         "stop_reason": None,
+                        "token_ids": tokens if body.get("return_token_ids") else None,
                     }
                 ],
                 "usage": {
@@ -147,6 +178,7 @@ def main() -> None:
     parser.add_argument("--names", nargs="+", default=[NAME])
     parser.add_argument("--key", default="")
     parser.add_argument("--ignores-grammars", action="store_true")
+    parser.add_argument("--refuses", default="", help="refuse grammars that hold this")
     parser.add_argument("--starts", type=int, default=1000, help="refuse to start more often")
     options = parser.parse_args()
     server = _Server(options.state, options)

@@ -7,8 +7,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from llguidance import LLTokenizer
+
 from grammars import Grammar
 from inference.engine import EngineCard, Message, Request, Sampling
+from inference.mask import Vocabulary
 from inference.served import ServedEngine
 from inference.server.readiness import QUESTION
 from inference.server.start import Start
@@ -22,6 +25,9 @@ class Characters:
     async def tokens(self, messages: tuple[Message, ...]) -> tuple[int, ...]:
         return tuple(map(ord, "\n".join(message.content for message in messages)))
 
+    def vocabulary(self) -> Vocabulary:
+        return Vocabulary(LLTokenizer("byte"), ends={0})
+
 
 @dataclass(frozen=True)
 class Bench:
@@ -29,13 +35,14 @@ class Bench:
     supervisor: Supervisor
 
 
-def start_of(fake: Fake, log: Path, **settings: float) -> Start:
+def start_of(fake: Fake, log: Path, warm: tuple[Grammar, ...] = (), **settings: float) -> Start:
     return Start(
         command=fake.command,
         environment=dict(os.environ),
         served_name=NAME,
         question=tuple(map(ord, QUESTION[0].content)),
         log=log,
+        warm=warm,
         port=int(settings.pop("port", 0)),
         **settings,
     )
@@ -43,10 +50,15 @@ def start_of(fake: Fake, log: Path, **settings: float) -> Start:
 
 @asynccontextmanager
 async def served(
-    fake: Fake, log: Path, *, max_restarts: int = 3, **settings: float
+    fake: Fake,
+    log: Path,
+    *,
+    max_restarts: int = 3,
+    warm: tuple[Grammar, ...] = (),
+    **settings: float,
 ) -> AsyncIterator[Bench]:
     card = EngineCard(engine="vllm", model=NAME, context_length=CONTEXT)
-    async with supervised(start_of(fake, log, **settings), max_restarts) as supervisor:
+    async with supervised(start_of(fake, log, warm, **settings), max_restarts) as supervisor:
         yield Bench(ServedEngine(card, supervisor, Characters()), supervisor)
 
 
@@ -57,6 +69,7 @@ def order(
     max_tokens: int = 100,
     seed: int | None = None,
     stop: tuple[str, ...] = (),
+    measure_mask: bool = False,
 ) -> Request:
     return Request(
         id=f"test#{text}",
@@ -64,6 +77,7 @@ def order(
         grammar=grammar,
         sampling=Sampling(max_tokens=max_tokens, seed=seed),
         stop=stop,
+        measure_mask=measure_mask,
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from grammars import Grammar
 from inference.attach import Attach
 from inference.client import ServerClient
 from inference.engine import Engine
@@ -42,6 +43,27 @@ async def test_it_answers_through_the_servers_own_tokenizer(fake: Fake, tmp_path
         assert (engine.card.engine, engine.card.model) == ("attach", NAME)
         assert engine.card.context_length == CONTEXT
         assert engine.card.identity["model_files"] == "not on this machine"
+
+
+async def test_without_the_tokenizers_files_nothing_is_measured(fake: Fake, tmp_path: Path) -> None:
+    async with attached(fake, tmp_path) as engine:
+        grammar = Grammar.choice(["go north"])
+        answer = await engine.generate(order("hello", grammar=grammar, measure_mask=True))
+        assert (answer.text, answer.mask, answer.mended) == ("go north", None, ())
+
+
+async def test_grammars_are_read_before_the_first_request(fake: Fake, tmp_path: Path) -> None:
+    good, bad = Grammar.choice(["go north"]), Grammar.choice(["nowhere"])
+    server = await start_of(Fake(fake.state, ("--refuses", "nowhere")), tmp_path / "server.log")()
+    try:
+        spec = Attach(base_url=f"http://127.0.0.1:{server.port.number}")
+        async with spec.open(MODEL, tmp_path, warm=(good,)) as engine:
+            assert engine.card.setting["warm_s"].startswith(f"{good.digest}: 0.")
+        with pytest.raises(ServerSetupError, match=rf"choice grammar {bad.digest}: .*unknown"):
+            async with spec.open(MODEL, tmp_path, warm=(good, bad)):
+                pass
+    finally:
+        await server.stop()
 
 
 async def test_an_address_that_ends_in_v1_means_the_same(fake: Fake, tmp_path: Path) -> None:

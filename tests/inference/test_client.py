@@ -9,9 +9,9 @@ import pytest
 import pytest_asyncio
 
 from grammars import Grammar, GrammarKind
-from inference.client import ServerClient, Unanswered
+from inference.client import ServerClient, TimedOut, Unanswered
 from inference.engine import FinishReason
-from inference.errors import EngineFault, RequestError, ServerSetupError
+from inference.errors import AnswerCutShort, EngineFault, RequestError, ServerSetupError
 from tests.inference.fake_server import CONTEXT, NAME, Fake
 from tests.inference.served import Bench, order, served, until
 
@@ -84,7 +84,8 @@ async def test_http_400_is_the_callers_fault_and_never_sent_again(bench: Bench, 
 
 
 async def test_http_500_of_a_healthy_server_is_tried_once_more(bench: Bench, fake: Fake) -> None:
-    assert (await bench.engine.generate(order("status 500 once"))).text == "better now"
+    answer = await bench.engine.generate(order("status 500 once"))
+    assert (answer.text, answer.mended) == ("better now", ("Unanswered",))
     assert fake.prompts == ["status 500 once"] * 2
 
 
@@ -105,7 +106,14 @@ async def test_an_unknown_model_is_named(fake: Fake, bench: Bench) -> None:
 async def test_an_answer_cut_short_by_the_grammar_backend_is_asked_for_again(
     bench: Bench, fake: Fake
 ) -> None:
-    with pytest.raises(EngineFault, match=r"'go nor' finished.*choice grammar"):
+    either = Grammar.choice(["go north", "better now"])
+    answer = await bench.engine.generate(order("cut once", grammar=either))
+    assert (answer.text, answer.mended) == ("better now", ("AnswerCutShort",))
+    assert fake.prompts == ["cut once"] * 2
+
+
+async def test_an_answer_that_stays_cut_short_is_called_so(bench: Bench, fake: Fake) -> None:
+    with pytest.raises(AnswerCutShort, match=r"test#cut: .*'go nor' finished.*choice grammar"):
         await bench.engine.generate(order("cut", grammar=NORTH))
     assert fake.prompts == ["cut"] * 2
 
@@ -118,8 +126,9 @@ async def test_an_answer_whose_tokens_ran_out_is_returned_as_it_is(bench: Bench)
 async def test_a_read_that_takes_too_long_is_given_up_and_tried_once_more(
     bench: Bench, fake: Fake
 ) -> None:
-    assert (await bench.engine.generate(order("hang once"))).text == "better now"
-    with pytest.raises(EngineFault, match="no answer within 3 s"):
+    answer = await bench.engine.generate(order("hang once"))
+    assert (answer.text, answer.mended) == ("better now", ("TimedOut",))
+    with pytest.raises(TimedOut, match="no answer within 3 s"):
         await bench.engine.generate(order("hang"))
     assert fake.prompts == ["hang once"] * 2 + ["hang"] * 2
 

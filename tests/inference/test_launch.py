@@ -51,7 +51,12 @@ COMMON = """--model {model} --served-model-name m --host 127.0.0.1 --port 8123 -
 @pytest.mark.parametrize(
     ("device", "dtype", "step", "special"),
     [
-        (Device.CPU, "float32", 4096, "--enforce-eager --no-enable-chunked-prefill"),
+        (
+            Device.CPU,
+            "float32",
+            4096,
+            "--enforce-eager --no-enable-chunked-prefill --block-size 32",
+        ),
         (Device.GPU, "bfloat16", 8192, "--gpu-memory-utilization 0.9"),
     ],
 )

@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from grammars import Grammar, GrammarKind
 from inference.errors import EngineFault, RequestAbandoned, ServerSetupError
 from inference.server.port import ReservedPort
 from tests.inference.fake_server import Fake
@@ -120,8 +121,34 @@ async def test_a_server_that_lives_but_calls_itself_dead_is_replaced(
     fake: Fake, tmp_path: Path
 ) -> None:
     async with served(fake, tmp_path / "server.log") as bench:
-        assert await _answers(bench, "die once") == ["better now"]
+        answer = await bench.engine.generate(order("die once"))
+        assert (answer.text, answer.mended) == ("better now", ("ServerGone",))
         assert fake.starts == 2
+
+
+async def test_each_start_reads_the_grammars_that_will_be_used(fake: Fake, tmp_path: Path) -> None:
+    grammars = (Grammar.choice(["go north"]), Grammar(GrammarKind.REGEX, "go [a-z]+"))
+    async with served(fake, tmp_path / "server.log", warm=grammars) as bench:
+        assert list(bench.supervisor.warm_s) == [grammar.digest for grammar in grammars]
+        assert all(0 < seconds < 10 for seconds in bench.supervisor.warm_s.values())
+        await bench.engine.generate(order("die once"))
+    asked = [
+        entry["body"]["structured_outputs"]  # type: ignore[index]
+        for entry in fake.log("requests")
+        if entry["body"]["max_tokens"] == 1  # type: ignore[index]
+    ]
+    assert asked == [{"choice": ["go north"]}, {"regex": "go [a-z]+"}] * 2
+
+
+async def test_a_grammar_that_the_server_does_not_take_is_named_at_the_start(
+    fake: Fake, tmp_path: Path
+) -> None:
+    picky = Fake(fake.state, ("--refuses", "nowhere"))
+    good, bad = Grammar.choice(["go north"]), Grammar(GrammarKind.CFG, "start: nowhere")
+    with pytest.raises(ServerSetupError, match=rf"cfg grammar {bad.digest}: .*unknown.*nowhere"):
+        async with served(picky, tmp_path / "server.log", warm=(good, bad)):
+            pass
+    assert not psutil.pid_exists(_server_pid(fake))
 
 
 async def test_a_failed_start_says_why_and_where_the_log_is(fake: Fake, tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 import asyncio
 import json
+import math
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pytest_asyncio
 from grammars import Grammar, GrammarKind
 from inference.constraint import matches
 from inference.engine import Completion, FinishReason, Message, Request, Sampling
-from inference.errors import EngineFault, ModelError, RequestError, ServerSetupError
+from inference.errors import AnswerCutShort, EngineFault, ModelError, RequestError, ServerSetupError
 from inference.model import ModelSpec
 from inference.transformers_engine import Transformers, TransformersEngine
 
@@ -41,10 +43,16 @@ def ask(
     temperature: float = 0.0,
     seed: int | None = None,
     stop: tuple[str, ...] = (),
+    measure_mask: bool = False,
 ) -> Request:
     sampling = Sampling(max_tokens=max_tokens, temperature=temperature, seed=seed)
     return Request(
-        id="t#1", messages=(Message("user", text),), grammar=grammar, sampling=sampling, stop=stop
+        id="t#1",
+        messages=(Message("user", text),),
+        grammar=grammar,
+        sampling=sampling,
+        stop=stop,
+        measure_mask=measure_mask,
     )
 
 
@@ -97,6 +105,52 @@ async def test_a_stop_string_ends_the_answer_and_is_not_part_of_it(
     completion = await engine.generate(ask(Grammar.choice(["go east then west"]), stop=(" then",)))
     assert (completion.text, completion.finish_reason) == ("go east", FinishReason.STOP)
     assert completion.generated_tokens == len("go east then")
+
+
+async def test_what_the_grammar_changed_does_not_depend_on_the_temperature(
+    engine: TransformersEngine,
+) -> None:
+    only = Grammar.choice(["go east"])
+    cold = await engine.generate(ask(only, measure_mask=True))
+    hot = await engine.generate(ask(only, measure_mask=True, temperature=2.0, seed=1))
+    assert cold.mask is not None
+    assert cold.mask == hot.mask
+    # Random weights: each of 259 tokens is about as likely as any other.
+    assert cold.mask.tokens == len("go east") + 1
+    assert -math.log(259) * 1.5 < cold.mask.logprob / cold.mask.tokens < -math.log(259) / 1.5
+    assert not cold.mask.legal
+    assert (await engine.generate(ask(only))).mask is None
+    assert (await engine.generate(ask(measure_mask=True))).mask is None
+
+
+async def test_an_answer_to_a_free_grammar_is_legal_by_itself(engine: TransformersEngine) -> None:
+    free = await engine.generate(ask(max_tokens=5))
+    same = Grammar.choice([free.text])
+    bound = await engine.generate(ask(same, max_tokens=5, measure_mask=True))
+    assert bound.text == free.text
+    assert bound.mask is not None
+    assert bound.mask.legal
+
+
+async def test_a_grammar_beyond_llguidances_limits_is_an_answer_cut_short(
+    engine: TransformersEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A backend that ends early cannot be had to order; that its word is checked can be shown.
+    monkeypatch.setattr("inference.transformers_generator.matches", lambda grammar, text: False)
+    with pytest.raises(AnswerCutShort, match=r"ended the answer at 'abc'"):
+        await engine.generate(ask(Grammar.choice(["abc"])))
+
+
+async def test_grammars_are_built_before_they_are_needed(tiny_model: Path, tmp_path: Path) -> None:
+    grammar = Grammar.choice(["go east"])
+    async with Transformers(device="cpu").open(
+        tiny(tiny_model), tmp_path, warm=(grammar,)
+    ) as opened:
+        assert re.fullmatch(rf"{grammar.digest}: \d\.\d{{3}}", opened.card.setting["warm_s"])
+    broken = Grammar(GrammarKind.CFG, "start: missing")
+    with pytest.raises(ServerSetupError, match=rf"cfg grammar {broken.digest}: .*missing"):
+        async with Transformers(device="cpu").open(tiny(tiny_model), tmp_path, warm=(broken,)):
+            pass
 
 
 async def test_sampling_repeats_with_its_seed_and_differs_without(
