@@ -66,11 +66,11 @@ class Survey:
         """
         official = OFFICIAL_COUNTS[self.split]
         if len(self.games) != official:
-            left_out = ", ".join(f"{n} {reason}" for reason, n in self.excluded.items()) or "none"
+            left_out = ", ".join(f"{n} {reason}" for reason, n in self.excluded.items())
             raise WorldSetupError(
                 f"ALFWorld's {self.split} has {official} games, but here are {len(self.games)} "
-                f"(left out: {left_out}): download it again, or set env.limit or env.tasks to run "
-                "some of what is there"
+                f"(left out: {left_out or 'nothing'}): download it again, or set env.limit or "
+                "env.tasks to run some of what is there"
             )
 
 

@@ -30,7 +30,7 @@ def solve(game: Game) -> tuple[str, ...]:
     """
     home = game.home
     within_reach = frozenset[str]().union(*home.contents.values()) & home.pickupable
-    items = sorted(i for i in within_reach if home.object_type[i] == game.goal.object_type)
+    items = sorted(i for i in within_reach if home.object_type.get(i) == game.goal.object_type)
     if game.goal.kind is Kind.LOOK:
         lamps = sorted(i for i, kind in home.object_type.items() if kind == game.goal.target_type)
         walks = (_look(game, item, lamp) for item in items for lamp in lamps)

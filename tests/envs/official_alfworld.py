@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -49,8 +50,17 @@ class OfficialGame:
         return Seen(text=state.feedback, admissible=tuple(state.admissible_commands), won=state.won)
 
 
+def official_game() -> OfficialGame:
+    """An environment as the official package makes it."""
+    with TemporaryDirectory() as nowhere, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ALFWORLD_DATA", nowhere)  # importing it makes this folder
+        wrapper = import_module("alfworld.agents.environment.alfred_tw_env").AlfredDemangler
+    infos = import_module("textworld").EnvInfos(won=True, admissible_commands=True)
+    return OfficialGame(wrapper(import_module("textworld.envs").PddlEnv(infos), shuffle=False))
+
+
 @pytest.fixture(scope="module")
-def official(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OfficialGame]:
+def official() -> Iterator[OfficialGame]:
     """Skips where the package is not installed, unless GROUNDLING_REQUIRE names alfworld."""
     if importlib.util.find_spec("alfworld") is None:
         reason = "alfworld is not installed: pip install 'groundling[alfworld]'"
@@ -58,17 +68,9 @@ def official(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OfficialGame]
             pytest.fail(reason)
         pytest.skip(reason)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ALFWORLD_DATA", str(tmp_path_factory.mktemp("alfworld")))
         patch.setattr(sys, "argv", list(sys.argv))  # its PDDL translator writes its own there
         _keep_what_was_parsed(patch)
-        yield OfficialGame(_environment())
-
-
-def _environment() -> Any:
-    infos = import_module("textworld").EnvInfos(won=True, admissible_commands=True)
-    environment = import_module("textworld.envs").PddlEnv(infos)
-    wrapper = import_module("alfworld.agents.environment.alfred_tw_env").AlfredDemangler
-    return wrapper(environment, shuffle=False)
+        yield official_game()
 
 
 def _keep_what_was_parsed(patch: pytest.MonkeyPatch) -> None:
