@@ -15,7 +15,7 @@ ANSWER_KINDS = ("number", "yes or no")
 """What `ask(..., answer=...)` can name."""
 
 MOST_STEPS = 9
-STATEMENTS, LOOP_STATEMENTS, BRANCH_STATEMENTS = 6, 5, 3
+STATEMENTS, LOOP_STATEMENTS, BRANCH_STATEMENTS = 5, 4, 2
 """The most statements of a step before its assert, of a loop, of an `if`."""
 
 TEXT_CLASS = "[A-Za-z0-9,.:;?!/() -]"

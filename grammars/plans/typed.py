@@ -117,7 +117,7 @@ class _Rules:
 
     def _staying(self, assigned: Assigned) -> Iterable[str]:
         yield _line(8, self._call(assigned))
-        yield self._branch(8, assigned, leave=False)
+        yield self._branch(8, assigned - {LIST}, leave=False)
 
     def _seeing(self, assigned: Assigned) -> Iterable[str]:
         yield _line(8, f'"{SEEN} = " {self._call(assigned)}')
@@ -136,7 +136,7 @@ class _Rules:
             known = assigned | {ITEM}
             head = f'{_indent(8)} "for {ITEM} in " {lists} ":\\n"'
             first = _line(12, f'"{SEEN} = " {self._call(known)}')
-            inside = self._inside(known | {SEEN}, surface.LOOP_STATEMENTS - 1)
+            inside = self._inside((known | {SEEN}) - {LIST}, surface.LOOP_STATEMENTS - 1)
             yield f"{head} {first} {inside}?"
 
     def _numbering(self, assigned: Assigned) -> Iterable[str]:
@@ -251,16 +251,18 @@ class _Rules:
         return f'{atom} ((" and " | " or ") {atom})?'
 
     def _atoms(self, assigned: Assigned) -> Iterable[str]:
+        contains = self.rule("contains", lambda: ['" in "', '" not in "'])
+        equals = self.rule("equals", lambda: ['" == "', '" != "'])
         texts = [f"agent.{name}" for name in self.world.texts]
         words = dict.fromkeys(
             [*self.world.keywords, *(w for k in self._kinds() for w in self.world.kinds[k].words)]
         )
         if word := self.rule("word", lambda: (quoted(python_string(each)) for each in words)):
             for text in [*([SEEN] if SEEN in assigned else []), *texts]:
-                yield f'{word} (" in " | " not in ") {quoted(text)}'
+                yield f"{word} {contains} {quoted(text)}"
         if named := self._any_name(assigned - {ITEM}):
             for text in [*([ITEM] if ITEM in assigned else []), *texts]:
-                yield f'{quoted(text)} (" == " | " != ") {named}'
+                yield f"{quoted(text)} {equals} {named}"
         if LIST in assigned:
             yield f'"{LIST}"'
         yield f"\"ask(\" {self._question(assigned)} \", answer='yes or no') == 'yes'\""

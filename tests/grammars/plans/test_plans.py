@@ -4,6 +4,7 @@ from grammars.forms import Form, text_of
 from grammars.plans.check import check_plan
 from grammars.plans.household import household_plans, household_slots
 from grammars.plans.skeleton import Skeleton, SkeletonForm
+from grammars.plans.surface import STATEMENTS
 from grammars.plans.syntax import SyntaxForm, syntax_step
 from grammars.plans.typed import TypedForm, assigned_by, typed_step
 from inference.constraint import matches
@@ -162,8 +163,8 @@ def test_no_list_of_statements_and_no_text_goes_on_for_ever() -> None:
         "        agent.goto(place)\n",
         "        assert places, f'[Step 1] x {agent.report()}'",
     )
-    assert matches(grammar, f" Go')\n{line * 6}{end}")
-    assert not matches(grammar, f" Go')\n{line * 7}{end}")
+    assert matches(grammar, f" Go')\n{line * STATEMENTS}{end}")
+    assert not matches(grammar, f" Go')\n{line * (STATEMENTS + 1)}{end}")
     assert matches(grammar, f" G{'o' * 79}')\n{line}{end}")
     assert not matches(grammar, f" G{'o' * 80}')\n{line}{end}")
 
