@@ -7,7 +7,7 @@ from envs.world import Affordances
 
 
 class ActionMode(StrEnum):
-    """Three ways to treat actions; their cost and effect are measured, not assumed.
+    """Four ways to treat actions; their cost and effect are measured, not assumed.
 
     Members are in lower case because their names are what a user types.
     """
@@ -16,6 +16,8 @@ class ActionMode(StrEnum):
     """Forms of commands are described; the model writes free text."""
     listed = "listed"
     """The admissible commands stand in the prompt; the model still writes free text."""
+    template = "template"
+    """A well-formed command over the names known now; the world may still refuse it."""
     enforced = "enforced"
     """The prompt of `hidden`, and a grammar that allows the admissible commands and nothing
     else."""
@@ -33,7 +35,13 @@ class ActionMode(StrEnum):
     @property
     def affordances(self) -> Affordances:
         """What the world must tell for this mode."""
-        return Affordances.NONE if self is ActionMode.hidden else Affordances.ADMISSIBLE
+        match self:
+            case ActionMode.hidden:
+                return Affordances.NONE
+            case ActionMode.template:
+                return Affordances.OBJECTS
+            case ActionMode.listed | ActionMode.enforced:
+                return Affordances.ADMISSIBLE
 
 
 _HELP = {

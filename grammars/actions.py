@@ -72,11 +72,6 @@ def template_action(
     return Grammar(GrammarKind.CFG, "\n".join(lines) + "\n")
 
 
-def react_turn(commands: Iterable[str]) -> Grammar:
-    """A thought on one line, or exactly one of the admissible commands."""
-    return enforced_action(commands, thoughts=True)
-
-
 def _markers(template: str) -> list[str]:
     return _MARKER.findall(template)
 

@@ -158,7 +158,8 @@ class ScienceWorldEpisode:
         if self._affordances is Affordances.NONE:
             return {}
         places = PLACES if "teleport to OBJ" in self._templates else ()
-        return {MARKER: tuple(sorted({*simulator.names(), *places}))}
+        names = simulator.names(terminals="connect OBJ to OBJ" in self._templates)
+        return {MARKER: tuple(sorted({*names, *places}))}
 
     def _admissible(self, simulator: "Simulator") -> tuple[str, ...]:
         if self._affordances is not Affordances.ADMISSIBLE:

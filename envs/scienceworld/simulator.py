@@ -6,6 +6,7 @@ and with it its own static fields; the memory that this saves against one proces
 tests/benchmarks/scienceworld_jvm.py.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,6 +16,8 @@ from envs.scienceworld.jvm import Jvm
 
 _SCRAMBLE = 0x5DEECE66D
 """`Random.setSeed` starts from its argument XOR this number."""
+
+_TERMINAL = re.compile(r"(?!.* (in|on) ).+ terminal \d")
 
 
 class Simulator:
@@ -90,28 +93,32 @@ class Simulator:
         """Forms of commands; they depend on the task and the simplifications only."""
         return self._strings("the templates", "getPossibleActions")
 
-    def names(self) -> tuple[str, ...]:
-        """What things are called now: 5 to 20 ms of work.
+    def names(self, *, terminals: bool) -> tuple[str, ...]:
+        """What things are called now: 20 to 50 ms of work.
 
         Those that its list of admissible commands uses, and the others that it would understand,
         such as `door to hallway` or `apple in bowl` (`apple on bowl`, the same to it, is left out).
+
+        Args:
+            terminals: those of things that are no electrical parts, too, such as `fork terminal 1`,
+                which wires can be connected to though the list leaves them out.
         """
         with self._boundary("the names"), self._unnoticed():
             parser, agent = self._agent.inputParser(), self._agent.agent()
-            place = agent.getContainer().get()
+            place, pockets = agent.getContainer().get(), agent.getInventoryContainer()
             things = self._parsing.collectObjects(place, False).toArray(self._thing)
             listed = parser.getAllUniqueReferentsLUTObjList(things, place, True, True).values()
+            names = _lines(listed)
             # What is carried cannot be reached from the place, only from who carries it.
-            understood = [
-                self._arrays.make(parser.getAllReferents(root, False))
-                for root in (place, agent.getInventoryContainer())
-            ]
-            chosen = set(str(listed.mkString("\n")).split("\n"))
-            others = {name for some in understood for name in str(some.mkString("\n")).split("\n")}
-        twins = {
-            name for name in others if " on " in name and name.replace(" on ", " in ") in others
-        }
-        return tuple(sorted((chosen | others - twins) - {""}))
+            for root in (place, pockets):
+                understood = _lines(self._arrays.make(parser.getAllReferents(root, False)))
+                names |= {
+                    name for name in understood if _in_for_on(name) not in understood - {name}
+                }
+                if terminals:
+                    parts = _lines(self._arrays.make(parser.getAllReferents(root, True)))
+                    names |= {name for name in parts if _TERMINAL.fullmatch(name)}
+        return tuple(sorted(names))
 
     def admissible(self) -> tuple[str, ...]:
         """All commands that it lists as valid now: 30 to 230 ms of work."""
@@ -169,3 +176,12 @@ class Simulator:
 def _companion(loader: Any, name: str) -> Any:
     """The Scala object that holds what Java would call a class's static methods."""
     return loader.loadClass(f"{name}$").getField("MODULE$").get(None)
+
+
+def _lines(words: Any) -> set[str]:
+    """A collection of Scala's in one message."""
+    return set(str(words.mkString("\n")).split("\n")) - {""}
+
+
+def _in_for_on(name: str) -> str:
+    return name.replace(" on ", " in ")

@@ -97,7 +97,7 @@ def test_override_names_that_scripts_rely_on_are_understood() -> None:
         ("env.max_stepz=3", ["no setting 'env.max_stepz'", "env.max_steps", "simplifications"]),
         ("engine.prot=1", ["no setting 'engine.prot'", "did you mean engine.port?"]),
         ("env.max_steps=many", ["env.max_steps=many", "could not be converted to Integer"]),
-        ("decoding.actions=forced", ["forced", "[hidden, listed, enforced]"]),
+        ("decoding.actions=forced", ["forced", "[hidden, listed, template, enforced]"]),
         ("decoding.temperature=9", ["decoding.temperature=9", "between 0 and 2"]),
         ("env.max_steps=0", ["env.max_steps=0", "at least 1"]),
         ("concurrency=0", ["concurrency=0", "at least 1"]),
