@@ -259,6 +259,55 @@ def test_what_was_done_to_a_thing_is_seen_when_it_is_examined() -> None:
     ]
 
 
+def test_heat_and_cold_drive_each_other_out() -> None:
+    fetch = ("go to fridge 1", "open fridge 1", "take tomato 1 from fridge 1")
+    heat = ("go to microwave 1", "heat tomato 1 with microwave 1", "go to fridge 1")
+    assert texts(*fetch, *heat, "cool tomato 1 with fridge 1", "examine tomato 1")[-1] == (
+        "This is a cold tomato 1."
+    )
+    put = ("go to countertop 1", "move tomato 1 to countertop 1")
+    *_, warm = play(*fetch, "cool tomato 1 with fridge 1", *heat, *put, kind=Kind.COOL)
+    assert (warm.text, warm.won) == ("You move the tomato 1 to the countertop 1.", False)
+
+
+def test_an_appliance_does_its_work_on_what_bears_it_and_no_other_does() -> None:
+    appliances = ("sinkbasin 1", "microwave 1", "fridge 1", "toilet 1")
+
+    def work(*fetch: str) -> set[str]:
+        walk = [line for place in appliances for line in (f"go to {place}", "look")]
+        said = {line for o in play(*fetch, *walk) for line in o.admissible}
+        return {line for line in said if line.startswith(("clean", "heat", "cool", "use"))}
+
+    assert work("go to bathtubbasin 1", "take soapbar 2 from bathtubbasin 1") == set()
+    assert work("go to toilet 1", "take cloth 1 from toilet 1") == {
+        "clean cloth 1 with sinkbasin 1"
+    }
+    assert work("go to countertop 1", "take apple 2 from countertop 1") == {
+        "clean apple 2 with sinkbasin 1",
+        "heat apple 2 with microwave 1",
+        "cool apple 2 with fridge 1",
+    }
+
+
+def test_a_lamp_that_burns_elsewhere_gives_no_light() -> None:
+    lit = ("go to sidetable 1", "use desklamp 1", "go to countertop 1")
+    take = "take mug 2 from countertop 1"
+    *_, away, back = play(*lit, take, "go to sidetable 1", kind=Kind.LOOK)
+    assert (away.won, back.won) == (False, True)
+
+
+def test_cutting_needs_a_knife_and_the_thing_at_hand() -> None:
+    with_knife = ("go to countertop 1", "take knife 1 from countertop 1")
+    at_counter, at_fridge = play(*with_knife)[-1], play(*with_knife, "go to fridge 1")[-1]
+    with_apple = ("go to countertop 1", "take apple 2 from countertop 1", "go to fridge 1")
+    cuts = [
+        [line for line in observation.admissible if line.startswith("slice")]
+        for observation in (at_counter, at_fridge, play(*with_apple)[-1])
+    ]
+    both = ["slice potato 1 with knife 1", "slice tomato 1 with knife 1"]
+    assert cuts == [[], both, []]
+
+
 def test_a_dish_shows_what_is_in_it_and_keeps_it() -> None:
     said = texts(
         "go to cabinet 1",

@@ -1,9 +1,9 @@
 """A small home of our own, a kitchen and a bath, in which all six types of tasks can be posed.
 
 It holds what makes real homes awkward: two receptacles at one place (counter and upper cabinet),
-a mug that is in two receptacles at once and is said to be at a third place, a bowl with a spoon in
-it, a potato that is cold from the start, a tomato in the closed fridge that can be cut without
-opening it, a lamp that stands nowhere, and eleven drawers.
+a mug that is in two receptacles at once and is said to be at a third place, a bowl that holds a
+spoon and, as the problem has it, itself, a potato that is cold from the start, a tomato in the
+closed fridge that can be cut without opening it, a lamp that stands nowhere, and eleven drawers.
 """
 
 from dataclasses import dataclass
@@ -90,7 +90,7 @@ THINGS = (
     Thing(id="DeskLamp_bar_01", inside=("SideTable_bar_01",), place="loc_bar_06", can="toggleable"),
     Thing(id="FloorLamp_bar_01", inside=(), place="loc_bar_09", can="toggleable"),
 )
-NESTED = (("Spoon_bar_01", "Bowl_bar_01"),)
+NESTED = (("Spoon_bar_01", "Bowl_bar_01"), ("Bowl_bar_01", "Bowl_bar_01"))
 REFUSES = {"ToiletType": {"AppleType", "TomatoType", "PotatoType"}, "FridgeType": {"ClothType"}}
 
 PLACED = "(objectType ?o {0}) (receptacleType ?r {1}) (inReceptacle ?o ?r)"
