@@ -65,7 +65,7 @@ class RunConfig:
         if self.engine.name == "random" and not self.decoding.actions.constrains:
             raise ValueError(
                 f"engine=random has nothing to choose from with decoding.actions="
-                f"{self.decoding.actions}; use enforced"
+                f"{self.decoding.actions}; use template or enforced"
             )
 
 

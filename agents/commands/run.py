@@ -18,6 +18,8 @@ from agents.evaluation.table import console as make_console
 from agents.prompts import PromptSet
 from conf.schema import RunConfig
 from envs.world import TaskSet
+from grammars import Grammar
+from grammars.shipped import shipped
 from inference.engine import EngineSpec
 from inference.random_engine import Random
 
@@ -96,7 +98,7 @@ async def _evaluate(config: RunConfig, tasks: TaskSet, store: RunStore, console:
         console.print("opening the engine (a server needs a minute or more to load its model) ...")
     opening = time.monotonic()
     spec: EngineSpec = config.engine
-    async with spec.open(config.model, store.folder) as engine:
+    async with spec.open(config.model, store.folder, warm=_grammars(config)) as engine:
         console.print(f"engine ready after {time.monotonic() - opening:.0f} s")
         store.commit(
             protocol.with_engine(card, engine.card),
@@ -115,6 +117,13 @@ async def _evaluate(config: RunConfig, tasks: TaskSet, store: RunStore, console:
                 progress=progress,
             ).carry_out()
     return NOT_EVALUATED if progress.not_evaluated else 0
+
+
+def _grammars(config: RunConfig) -> tuple[Grammar, ...]:
+    """What a model's server had better read before the first episode."""
+    if config.decoding.actions.constrains or config.planner.writes_plans:
+        return tuple(shipped().values())
+    return ()
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -13,17 +13,8 @@ PLAIN_WIDTH = 110
 """Columns where there is no terminal to ask: a log file, a pipe."""
 
 HEADINGS = (
-    "n",
-    "miss",
-    "won",
-    "95% CI",
-    "score",
-    "clamp",
-    "best",
-    "fail",
-    "steps",
-    "inv.",
-    "legal",
+    *("n", "miss", "won", "95% CI", "score", "clamp", "best"),
+    *("fail", "steps", "inv.", "legal"),
 )
 CONTROL_HEADINGS = ("rnd\nwon", "rnd\nscore")
 LEGEND = (

@@ -14,7 +14,7 @@ from agents.planners.planner import Decision, DecisionKind, ModelCall, Planner, 
 from agents.prompts import listing
 from agents.transcript import ContextWindow, FittedPrompt, Transcript
 from grammars import Grammar
-from grammars.actions import THINK_PREFIX, enforced_action
+from grammars.actions import THINK_PREFIX, enforced_action, template_action
 from inference.engine import Message, Request, Sampling
 
 
@@ -98,6 +98,11 @@ class TurnwisePlanner:
         )
 
     def _grammar(self, transcript: Transcript, *, may_think: bool) -> Grammar | None:
-        if self._context.decoding.actions is not ActionMode.enforced:
-            return None
-        return enforced_action(transcript.last.admissible, thoughts=may_think)
+        now = transcript.last
+        match self._context.decoding.actions:
+            case ActionMode.hidden | ActionMode.listed:
+                return None
+            case ActionMode.template:
+                return template_action(now.templates, now.names, thoughts=may_think)
+            case ActionMode.enforced:
+                return enforced_action(now.admissible, thoughts=may_think)

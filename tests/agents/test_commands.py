@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,10 +17,13 @@ import pytest
 from agents.cli import COMMANDS, main
 from agents.evaluation import control
 from agents.evaluation.store import RunStore, differences, read_protocol, read_rows
+from grammars import Grammar
+from grammars.shipped import shipped
 from inference.engine import Completion, Request
 from inference.errors import EngineFault
+from inference.model import ModelSpec
 from inference.random_engine import RandomEngine
-from inference.scripted import ScriptedEngine
+from inference.scripted import Scripted, ScriptedEngine
 
 Test = TypeVar("Test", bound=Callable[..., object])
 ROOT = Path(__file__).parents[2]
@@ -215,6 +219,26 @@ def test_the_random_engine_needs_no_model_and_gets_no_control(
     assert main(["doctor", *words[1:]]) == 0
     assert len(read_rows(folder)) == 3
     assert not (folder / "control").exists()
+
+
+@needs_scienceworld
+@pytest.mark.parametrize(("mode", "known"), [("hidden", False), ("template", True)])
+def test_an_engine_is_told_at_its_start_which_grammars_will_come(
+    mode: str, known: bool, tmp_path: Path, script: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warmed: list[Grammar] = []
+    opened = Scripted.open
+
+    def noting(
+        spec: Scripted, model: ModelSpec, log_dir: Path, *, warm: tuple[Grammar, ...] = ()
+    ) -> AbstractAsyncContextManager[ScriptedEngine]:
+        warmed.extend(warm)
+        return opened(spec, model, log_dir, warm=warm)
+
+    monkeypatch.setattr(Scripted, "open", noting)
+    words = run_words(tmp_path / "run", script)
+    assert main([*words, f"decoding.actions={mode}"]) == 0
+    assert warmed == (list(shipped().values()) if known else [])
 
 
 @needs_scienceworld

@@ -102,3 +102,7 @@ def test_a_killed_run_leaves_nothing_and_goes_on_later_even_when_its_engine_dies
     assert all(len(row.scores) == 8 and row.generated_tokens for row in rows)
     assert (folder / "server.log").read_text().count("=== start at") == 3
     assert "act in scienceworld with smollm2_135m on vllm, actions enforced" in said
+    assert [row.model_calls for row in rows] == [row.mask.answers for row in rows]
+    chance = read_rows(folder / "control")
+    assert sorted(row.task for row in chance) == sorted(row.task for row in rows)
+    assert all(row.generated_tokens and not row.mask.answers for row in chance)

@@ -7,6 +7,7 @@ from agents.decoding import ActionMode, ContextPolicy, Decoding
 from agents.errors import ContextTooSmall, RunFolderError
 from agents.evaluation.episode import Episode, StopReason
 from agents.evaluation.store import RunStore, read_faults, read_rows
+from grammars.actions import enforced_action, template_action
 from inference.engine import Completion, Request
 from inference.errors import EngineFault, RequestError
 from inference.scripted import ScriptedEngine
@@ -204,12 +205,11 @@ async def test_the_stop_policy_ends_the_episode_where_the_context_is_full(tmp_pa
     assert 0 < len(row.scores) < 40
 
 
-async def test_the_three_modes_differ_in_the_prompt_or_the_grammar_and_in_nothing_else(
+async def test_the_four_modes_differ_in_the_prompt_or_the_grammar_and_in_nothing_else(
     tmp_path: Path,
 ) -> None:
     first: dict[ActionMode, Request] = {}
-    modes = (ActionMode.hidden, ActionMode.listed, ActionMode.enforced)
-    for mode in modes:
+    for mode in ActionMode:
         engine = ScriptedEngine(lambda _: "east")
         await play(
             engine,
@@ -218,10 +218,11 @@ async def test_the_three_modes_differ_in_the_prompt_or_the_grammar_and_in_nothin
             decoding=Decoding(actions=mode),
         )
         first[mode] = engine.requests[0]
-    hidden, listed, enforced = (first[mode] for mode in modes)
-    assert hidden.messages == enforced.messages
+    hidden, listed, template, enforced = (first[mode] for mode in ActionMode)
+    assert hidden.messages == template.messages == enforced.messages
     assert (hidden.grammar, listed.grammar) == (None, None)
-    assert enforced.grammar is not None
+    assert template.grammar == template_action(("east", "west", "jump"), {})
+    assert enforced.grammar == enforced_action(("east", "west", "jump"))
     assert listed.messages[:-1] == hidden.messages[:-1]
     assert listed.messages[-1].content == (
         f"{hidden.messages[-1].content}\n"

@@ -12,6 +12,7 @@ from scipy.stats import chisquare
 
 from grammars import Grammar, GrammarKind
 from grammars.actions import command_pattern, enforced_action
+from grammars.shipped import shipped
 from inference.constraint import matches
 from inference.drawing import MOST_RULES, draw, drawer_of
 from inference.engine import Completion, FinishReason, Message, Request, Sampling
@@ -218,6 +219,14 @@ def test_what_is_drawn_from_a_schema_is_valid_json(
 def test_a_recursion_that_would_not_end_is_led_out() -> None:
     grammar = cfg('start: tree\ntree: tree tree | "(" tree tree ")" | "x"')
     assert all(len(drawer_of(grammar)(Generator(seed))) < 10 * MOST_RULES for seed in range(30))
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_every_shipped_grammar_can_be_drawn_from(name: str) -> None:
+    grammar = shipped()[name]
+    texts = {draw(grammar, Generator(seed)) for seed in range(20)}
+    assert len(texts) > 1
+    assert all(matches(grammar, text) for text in texts)
 
 
 async def test_the_answer_depends_on_seed_and_id_and_on_nothing_else() -> None:
