@@ -64,12 +64,17 @@ def template_action(
             f"{sorted(marker for marker in names if names[marker]) or 'nothing'}: give more names"
         )
     used = sorted({marker for form in forms for marker in _markers(form)})
-    lines = ["start: ACTION"]
-    if thoughts:
-        lines = ["start: TURN", "TURN: THOUGHT | ACTION", terminal("THOUGHT", _THOUGHT)]
-    lines.append(f"ACTION: {any_of(_form(form) for form in forms)}")
+    lines = [f"ACTION: {any_of(_form(form) for form in forms)}"]
     lines += [terminal(_name(marker), command_pattern(names[marker])) for marker in used]
-    return Grammar(GrammarKind.CFG, "\n".join(lines) + "\n")
+    return turn(lines, thoughts=thoughts)
+
+
+def turn(lines: Sequence[str], *, thoughts: bool) -> Grammar:
+    """One turn in Lark, from the lines that define the terminal `ACTION`."""
+    start = ["start: ACTION"]
+    if thoughts:
+        start = ["start: TURN", "TURN: THOUGHT | ACTION", terminal("THOUGHT", _THOUGHT)]
+    return Grammar(GrammarKind.CFG, "\n".join([*start, *lines]) + "\n")
 
 
 def _markers(template: str) -> list[str]:
@@ -147,9 +152,9 @@ def _line(text: str) -> str:
     """The text, if it can be said on one line.
 
     Raises:
-        ValueError: it is empty, breaks the line, or holds half of a surrogate pair.
+        ValueError: it is blank, breaks the line, or holds half of a surrogate pair.
     """
-    if not text or re.search(r"[\n\r\ud800-\udfff]", text):
+    if not text.strip() or re.search(r"[\n\r\ud800-\udfff]", text):
         raise ValueError(f"{text!r} is no line of text, so no grammar can offer it: leave it out")
     return text
 

@@ -93,7 +93,7 @@ def test_when_no_template_is_left_the_error_is_one_line_that_names_them() -> Non
         template_action(["open OBJ"], {"OBJ": ()})
 
 
-@pytest.mark.parametrize("broken", ["two\nlines", "a\r", "", "half \ud83d"])
+@pytest.mark.parametrize("broken", ["two\nlines", "a\r", "", "  ", "half \ud83d"])
 def test_what_is_no_line_of_text_is_refused(broken: str) -> None:
     with pytest.raises(ValueError, match="no line of text"):
         template_action(["open OBJ"], {"OBJ": ["door", broken]})

@@ -36,7 +36,7 @@ lines = st.one_of(
     st.text(
         st.characters(exclude_categories=["Cs"], exclude_characters="\n\r"), min_size=1, max_size=6
     ),
-)
+).filter(str.strip)
 some = st.sets(lines, min_size=1, max_size=6).map(sorted)
 
 
