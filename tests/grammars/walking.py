@@ -64,7 +64,7 @@ def walk(
         llguidance.numpy.fill_next_token_bitmask(state, mask, 0)
         if error := state.get_error():
             raise BackendLimit(error)
-        token = _pick(mask[0].view(np.uint32), random)
+        token = pick(mask[0].view(np.uint32), random)
         if token == tokenizer.eos_token:
             return Walk(tokenizer.decode_str(said), len(said))
         state.consume_token(token)
@@ -88,7 +88,7 @@ def walk_form(form: Form, tokenizer: llguidance.LLTokenizer, random: Random) -> 
     return Walk(text + blank.text, tokens)
 
 
-def _pick(words: "np.ndarray[tuple[int], np.dtype[np.uint32]]", random: Random) -> int:
+def pick(words: "np.ndarray[tuple[int], np.dtype[np.uint32]]", random: Random) -> int:
     """One of the set bits: by trial where many are set, else by counting."""
     bits = len(words) * 32
     for _ in range(20):
