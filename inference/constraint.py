@@ -38,7 +38,7 @@ def outlines_type(grammar: Grammar) -> "OutlinesType":
         case GrammarKind.CFG:
             return CFG(grammar.source)
         case GrammarKind.JSON:
-            return JsonSchema(grammar.source)
+            return JsonSchema(_compact(grammar.source))
         case _:
             assert_never(grammar.kind)
 
@@ -67,6 +67,17 @@ def _structured_outputs(term: "OutlinesType") -> dict[str, object]:
             return {"json": json.loads(schema)}
         case _:
             assert_never(term)
+
+
+def _compact(schema: str) -> str:
+    """The schema with a word to llguidance, wherever it runs: no white space between values.
+
+    Where any is allowed, a small model says line breaks until its tokens run out (SmolLM2 did).
+    """
+    value = json.loads(schema)
+    if not isinstance(value, dict):
+        return schema
+    return json.dumps({**value, "x-guidance": {"whitespace_flexible": False}}, ensure_ascii=False)
 
 
 def alternatives(options: tuple[str, ...]) -> str:
@@ -151,7 +162,7 @@ def _llguidance_grammar(grammar: Grammar) -> str:
         case GrammarKind.CFG:
             return grammar_from("grammar", grammar.source)
         case GrammarKind.JSON:
-            return grammar_from("json_schema", grammar.source)
+            return grammar_from("json_schema", _compact(grammar.source))
         case _:
             assert_never(grammar.kind)
 

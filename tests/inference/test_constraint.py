@@ -1,3 +1,4 @@
+import json
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from inference.constraint import MOST_CHOICES, alternatives, matches, outlines_t
 AWKWARD = ('say "hi"', "a|b", "back\\slash", "line\nbreak", "(1+1)*[2]{3}^$.?", "é→", " ", "a-b/c#")
 LARK = 'start: "put " THING\nTHING: /[a-z]+ \\d/\n'
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+COMPACT = {"x-guidance": {"whitespace_flexible": False}}
 
 
 def test_a_choice_is_sent_as_it_is() -> None:
@@ -42,20 +44,22 @@ def test_a_cfg_is_sent_as_it_is() -> None:
 
 def test_a_json_schema_is_sent_as_an_object() -> None:
     schema = SCHEMA | {"description": 'naïve "quotes"'}
-    assert request_fields(Grammar.json_schema(schema)) == {"structured_outputs": {"json": schema}}
+    assert request_fields(Grammar.json_schema(schema)) == {
+        "structured_outputs": {"json": schema | COMPACT}
+    }
 
 
 def test_changing_the_fields_of_one_request_leaves_the_next_alone() -> None:
     grammar = Grammar.json_schema(SCHEMA)
     request_fields(grammar)["structured_outputs"].clear()
-    assert request_fields(grammar) == {"structured_outputs": {"json": SCHEMA}}
+    assert request_fields(grammar) == {"structured_outputs": {"json": SCHEMA | COMPACT}}
 
 
 def test_each_kind_has_its_outlines_type() -> None:
     assert outlines_type(Grammar.choice(["a", "b"])) == Choice(["a", "b"])
     assert outlines_type(Grammar(GrammarKind.REGEX, "a+")) == Regex("a+")
     assert outlines_type(Grammar(GrammarKind.CFG, LARK)) == CFG(LARK)
-    assert outlines_type(Grammar.json_schema(SCHEMA)) == JsonSchema(SCHEMA)
+    assert outlines_type(Grammar.json_schema(SCHEMA)) == JsonSchema(json.dumps(SCHEMA | COMPACT))
 
 
 @pytest.mark.parametrize("option", AWKWARD)

@@ -37,7 +37,7 @@ def effect(grammar: Grammar, said: str, own: str) -> MaskEffect:
         (Grammar.choice(["go (east)", "go (west)"]), "go (", "e", "n"),
         (NORTH, "go no", "w", "z"),
         (Grammar(GrammarKind.CFG, 'start: "put " /[a-z]+/\n'), "pu", "t b", "t 1"),
-        (Grammar.json_schema({"enum": [12, 13]}), "1", "3", "4"),
+        (Grammar.json_schema({"type": "array", "items": {"enum": [1]}}), "[1,", "1", " "),
         (Grammar(GrammarKind.REGEX, "é|a"), "", "é", "e"),
     ],
     ids=["choice", "regex", "cfg", "json", "unicode"],
