@@ -9,7 +9,8 @@ exact.
 import re
 from collections.abc import Iterable, Sequence
 
-OBJ = "OBJ"
+_MARKER = re.compile(r"(?<!\S)[A-Z]+(?!\S)")
+"""A word of a template for which a name is put."""
 
 
 def render(commands: Iterable[str], templates: Sequence[str]) -> str:
@@ -19,7 +20,7 @@ def render(commands: Iterable[str], templates: Sequence[str]) -> str:
     left = sorted(set(commands))
     lines = ["Commands you can give now (for [a, b] say one of them):"]
     for template in templates:
-        form = re.compile(re.escape(template).replace(OBJ, "(.+?)"))
+        form = re.compile("(.+?)".join(map(re.escape, _MARKER.split(template))))
         matched = [command for command in left if form.fullmatch(command)]
         left = [command for command in left if command not in set(matched)]
         if matched:
@@ -28,7 +29,7 @@ def render(commands: Iterable[str], templates: Sequence[str]) -> str:
 
 
 def _lines(template: str, matches: Sequence[re.Match[str] | None]) -> list[str]:
-    parts = template.split(OBJ)
+    parts = _MARKER.split(template)
     places = [match.groups() for match in matches if match]
     if len(parts) == 1:
         return [template]

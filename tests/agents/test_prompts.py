@@ -99,6 +99,13 @@ def test_a_listing_says_every_command_and_none_besides(commands: set[str]) -> No
     assert said_by(listing.render(commands, templates)) == commands
 
 
+def test_a_listing_knows_the_markers_of_every_world() -> None:
+    commands = {"go to shelf 1", "go to bed 1", "put cup 1 in/on shelf 1", "put cup 1 in/on bed 1"}
+    said = listing.render(commands, ("go to RECEPTACLE", "put HELD in/on RECEPTACLE"))
+    assert said_by(said) == commands
+    assert len(said.splitlines()) == 3
+
+
 def test_a_listing_of_a_kitchen_is_short() -> None:
     objects = [f"thing{n}" for n in range(30)]
     commands = [f"move {a} to {b}" for a in objects for b in objects if a != b]
