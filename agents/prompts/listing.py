@@ -39,11 +39,10 @@ def _lines(template: str, matches: Sequence[re.Match[str] | None]) -> list[str]:
     for first, second in places:
         seconds.setdefault(first, set()).add(second)
     everything = set().union(*seconds.values()) | set(seconds)
-    if all(others | {first} == everything for first, others in seconds.items()) and not any(
-        first in others for first, others in seconds.items()
+    if len(seconds) > 1 and all(
+        others | {first} == everything and first not in others for first, others in seconds.items()
     ):
-        groups = {frozenset(everything): list(seconds)}
-        note = " (two different things)" if len(everything) > 1 else ""
+        groups, note = {frozenset(everything): list(seconds)}, " (two different things)"
     else:
         groups, note = {}, ""
         for first, others in seconds.items():
