@@ -182,10 +182,10 @@ class ServerClient:
             InferenceError: as `complete`; `Unanswered` too for a server that does not know how.
         """
         # Each token ends a prompt that the cache knows but for its last block. One prompt with
-        # `prompt_logprobs` is computed anew instead and holds the scores of all its tokens at once
-        # (5 GB for 8192 tokens of a 152k vocabulary). 6 tokens behind 753 on two shared cores:
-        # 1.4 s this way and 5.6 s that way, which wins on CPUs from some tens of tokens on (80 tokens
-        # with blocks of 128: 9.6 s and 2.2 s); few answers are so long.
+        # `prompt_logprobs` is computed anew instead, and holds the scores of all its tokens at once
+        # (5 GB for 8192 tokens of a 152k vocabulary). 6 tokens behind 753 on two busy cores: 1.4 s
+        # this way, 5.6 s that way. On CPUs that way wins from some tens of tokens on (80 tokens,
+        # blocks of 128: 9.6 s and 2.2 s); few answers are so long.
         scores: list[Score] = []
         for start in range(0, len(said), SCORED_TOGETHER):
             part = said[start : start + SCORED_TOGETHER]
