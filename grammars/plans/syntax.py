@@ -15,7 +15,7 @@ from string import Template
 
 from grammars.forms import Blank, Closing
 from grammars.grammar import Grammar, GrammarKind
-from grammars.lark import any_of, at_most, quoted, terminal
+from grammars.lark import any_of, at_most, pattern, quoted, terminal
 from grammars.plans import surface
 from grammars.plans.surface import TEXT_CLASS, TITLE
 from grammars.plans.world import PlanWorld
@@ -45,12 +45,14 @@ def syntax_step(world: PlanWorld, number: int) -> Grammar:
     """The rest of the step of this number (1 to `MOST_STEPS`), from its title on."""
     own = [f"agent.{name}" for name in world.texts]
     fields = surface.text_with_fields([NAME, *own])
+    patterns = dict.fromkeys(kind.pattern for kind in world.kinds.values() if kind.pattern)
     rules = [
         Template(_SOURCE).substitute(
             more=surface.more(number),
             statements=surface.STATEMENTS,
             loop_statements=surface.LOOP_STATEMENTS,
             branch_statements=surface.BRANCH_STATEMENTS,
+            literals="".join(f" | {pattern(literal)}" for literal in patterns),
         ),
         *at_most("step", "step", surface.STATEMENTS),
         *at_most("inside", "inside", surface.LOOP_STATEMENTS),

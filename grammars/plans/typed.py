@@ -210,7 +210,7 @@ class _Rules:
         def alternatives() -> Iterable[str]:
             yield from (quoted(python_string(each)) for each in kind.names)
             if kind.pattern:
-                yield pattern(f"'{kind.pattern}'")
+                yield pattern(kind.pattern)
 
         return self.rule(f"written_{name}", alternatives)
 

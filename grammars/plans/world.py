@@ -19,7 +19,7 @@ class Kind:
     variables: tuple[str, ...] = ()
     """Variables that may hold such a name, once they are assigned."""
     pattern: str = ""
-    """A regular expression for texts that cannot be listed, quotes left out; may be empty."""
+    """A regular expression for Python literals of texts that cannot be listed; may be empty."""
 
     @property
     def empty(self) -> bool:

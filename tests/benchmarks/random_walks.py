@@ -23,6 +23,7 @@ from rich.table import Table
 from agents.plans import ErrorKind, PlanPool
 from grammars import Grammar
 from grammars.forms import Form
+from grammars.plans.browser import browser_plans
 from grammars.plans.check import check_plan
 from grammars.plans.household import household_slots
 from grammars.plans.scienceworld import scienceworld_plans
@@ -42,6 +43,8 @@ SCIENCEWORLD = scienceworld_plans(
     ("apple", "a substance called water", "O'Neil's \"cup\"", "orange", "orange juice", "a\\b é"),
     ("kitchen", "hallway"),
 )
+
+BROWSER = browser_plans(("//*[@id='subbtn']", "//span[text()='one']"))
 
 
 @dataclass(slots=True)
@@ -70,7 +73,8 @@ class PlanSort:
 
 def plan_sorts() -> Iterator[PlanSort]:
     """Every level in every world that has plans."""
-    for place, world in (("household", WORLD), ("scienceworld", SCIENCEWORLD)):
+    worlds = {"household": WORLD, "scienceworld": SCIENCEWORLD, "browser": BROWSER}
+    for place, world in worlds.items():
         yield PlanSort(f"plan, syntax, {place}", world, lambda _, w=world: SyntaxForm(w))  # type: ignore[misc]
         yield PlanSort(f"plan, typed, {place}", world, lambda _, w=world: TypedForm(w))  # type: ignore[misc]
     slots = household_slots(RECEPTACLES)

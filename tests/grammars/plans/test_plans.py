@@ -1,8 +1,12 @@
+import ast
+
 import pytest
 
 from grammars.forms import Form, text_of
+from grammars.plans.browser import browser_plans
 from grammars.plans.check import check_plan
 from grammars.plans.household import household_plans, household_slots
+from grammars.plans.scienceworld import scienceworld_plans
 from grammars.plans.skeleton import Skeleton, SkeletonForm
 from grammars.plans.surface import STATEMENTS
 from grammars.plans.syntax import SyntaxForm, syntax_step
@@ -179,3 +183,51 @@ def test_a_plan_has_nine_steps_at_most() -> None:
 @pytest.mark.parametrize("broken", ["def solution(", "\0", "x" * 10 + " =", ""])
 def test_what_python_cannot_read_is_a_verdict_and_not_a_crash(broken: str) -> None:
     assert not check_plan(broken, WORLD).valid
+
+
+@pytest.mark.parametrize(
+    ("xpath", "allowed"),
+    [
+        ("//button[@id='subbtn']", True),
+        ("//*[text()='Forward'][2]", True),
+        ("//div[contains(@class,'email')]", True),
+        ("//*", True),
+        ("//button[@id='subbtn'", False),
+        ("//button[@id=subbtn]", False),
+        ("button", False),
+    ],
+)
+@pytest.mark.parametrize("level", [SyntaxForm, TypedForm])
+def test_a_plan_in_a_browser_can_only_say_balanced_xpaths(
+    level: type[SyntaxForm] | type[TypedForm], xpath: str, allowed: bool
+) -> None:
+    form = level(browser_plans())
+    plan = [
+        " Press it.\n",
+        f' click it\')\n        observation = agent.click_xpath("{xpath}")\n'
+        "        assert 'popup' not in observation, f'[Step 1] No. {agent.report()}'",
+    ]
+    assert (refused(form, plan) == []) is allowed
+    assert check_plan(text_of(form, plan), browser_plans()).valid
+
+
+@pytest.mark.parametrize(
+    "name", ["O'Neil's \"cup\"", "a\\b", "{x}", "agua é", "water", "water jug", "a::=b", "//", "#"]
+)
+def test_awkward_names_of_things_can_be_said_and_mean_themselves(name: str) -> None:
+    world = scienceworld_plans(("focus on OBJ",), (name, "waterfall"), ("kitchen",))
+    form = TypedForm(world)
+    plan = [
+        " Look at it.\n",
+        f" focus')\n        observation = agent.focus_on({name!r})\n"
+        "        assert 'closed' not in observation, f'[Step 1] No. {agent.report()}'",
+    ]
+    assert refused(form, plan) == []
+    source = text_of(form, plan)
+    assert check_plan(source, world).valid
+    literals = [
+        node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)
+    ]
+    assert name in literals
+    near = [plan[0], plan[1].replace(repr(name), repr(name + "x"))]
+    assert refused(form, near) == ["step 1"]
