@@ -164,8 +164,8 @@ async def test_a_start_that_takes_too_long_is_given_up(tmp_path: Path, fake: Fak
         def command(self, port: int) -> list[str]:
             return ["/bin/sh", "-c", "echo still loading; exec sleep 600"]
 
-    with pytest.raises(ServerSetupError, match=r"start_timeout_s=1;.*still loading"):
-        async with served(Sleeper(fake.state), tmp_path / "server.log", start_timeout_s=1.0):
+    with pytest.raises(ServerSetupError, match=r"start_timeout_s=5;.*still loading"):
+        async with served(Sleeper(fake.state), tmp_path / "server.log", start_timeout_s=5.0):
             pass
     assert not _sleepers()
 
