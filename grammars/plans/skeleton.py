@@ -60,7 +60,7 @@ class SkeletonForm:
                     )
 
     def next(self, answers: Sequence[str]) -> Blank | Closing:
-        """See `Form.next`. An answer holds the character after the slot, which ends it."""
+        """See `Form.next`. An answer holds the space before its slot and the character after it."""
         filled: dict[str, str] = {}
         lead = ""
         for part in _parts(self.skeleton.source):
@@ -69,12 +69,13 @@ class SkeletonForm:
             elif part.name in filled:
                 lead += filled[part.name]
             elif len(filled) == len(answers):
-                said = [option + part.end for option in self.options[part.name]]
+                said = [part.start + option + part.end for option in self.options[part.name]]
                 return Blank(lead, Grammar.choice(said), part.name)
             else:
                 answer = answers[len(filled)]
-                option = answer.removesuffix(part.end)
-                if option not in self.options[part.name] or option + part.end != answer:
+                option = answer.removeprefix(part.start).removesuffix(part.end)
+                known = option in self.options[part.name]
+                if not known or part.start + option + part.end != answer:
                     raise ValueError(f"plan skeleton: {answer!r} cannot fill {part.name!r}")
                 filled[part.name] = option
                 lead = ""
@@ -83,20 +84,28 @@ class SkeletonForm:
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
+    """A place of a slot; at its first, the characters around it are said with it."""
+
     name: str
+    start: str
+    """The space before it: a prompt that ends in one makes a model spell words in odd tokens."""
     end: str
-    """The character after it."""
+    """The character after it, which ends the answer."""
 
 
 def _parts(source: str) -> Iterator[str | _Slot]:
-    """Text and slots in order; the end of a slot's first place is said with it, not after it."""
+    """Text and slots in order."""
     seen: set[str] = set()
     position = 0
     for mark in _MARK.finditer(source):
-        yield source[position : mark.start()]
-        position = mark.end()
-        first = mark[1] not in seen
-        yield _Slot(mark[1], source[position] if first else "")
-        position += first
+        text, position = source[position : mark.start()], mark.end()
+        if mark[1] in seen:
+            yield text
+            yield _Slot(mark[1], "", "")
+            continue
         seen.add(mark[1])
+        start = " " if text.endswith(" ") else ""
+        yield text.removesuffix(start)
+        yield _Slot(mark[1], start, source[position])
+        position += 1
     yield source[position:]

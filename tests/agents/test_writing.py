@@ -30,7 +30,7 @@ async def write(engine: Engine, level: PlanLevel, **decoding: int) -> WrittenPla
 
 
 async def test_only_the_slots_of_a_skeleton_are_asked_for() -> None:
-    engine = ScriptedEngine(["mug,", "shelf 1\n"])
+    engine = ScriptedEngine([" mug,", " shelf 1\n"])
     plan = await write(engine, PlanLevel.skeleton)
     assert plan.accepted
     assert plan.verdict.valid
@@ -39,7 +39,7 @@ async def test_only_the_slots_of_a_skeleton_are_asked_for() -> None:
     )
     begun = [request.messages[-1] for request in engine.requests]
     assert [message.role for message in begun] == ["assistant", "assistant"]
-    assert begun[1].content.startswith(begun[0].content + "mug,")
+    assert begun[1].content.startswith(begun[0].content + " mug,")
     assert plan.text.startswith(begun[1].content)
 
 

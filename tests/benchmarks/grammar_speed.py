@@ -154,7 +154,7 @@ def wanted_plans() -> Mapping[str, Wanted]:
     slots = SkeletonForm(EXAMPLE.skeleton, household_slots(places))
     return {
         "typed": Wanted(text, typed, answers_of(typed, text)),
-        "skeleton": Wanted(text, slots, ["soapbar,", "countertop 1\n"]),
+        "skeleton": Wanted(text, slots, [" soapbar,", " countertop 1\n"]),
     }
 
 

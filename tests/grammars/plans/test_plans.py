@@ -2,7 +2,7 @@ import ast
 
 import pytest
 
-from grammars.forms import Form, text_of
+from grammars.forms import Blank, Form, text_of
 from grammars.plans.browser import browser_plans
 from grammars.plans.check import check_plan
 from grammars.plans.household import household_plans, household_slots
@@ -44,7 +44,7 @@ def test_a_skeleton_filled_as_its_example_is_its_example(name: str) -> None:
         value = plan.source.split(f"<{slot}:")[1].split(">")[0]
         blank = form.next(answers)
         answers.append(
-            next(said for said in blank.grammar.options if said[:-1] == value)  # type: ignore[union-attr]
+            next(said for said in blank.grammar.options if said[1:-1] == value)  # type: ignore[union-attr]
         )
     assert text_of(form, answers) == plan.example
 
@@ -64,8 +64,21 @@ def test_what_a_skeleton_can_say_the_typed_level_can_say(name: str) -> None:
 
 def test_a_slot_is_asked_once_and_copied_to_its_other_places() -> None:
     form = SkeletonForm(Skeleton("a <it:x>, the <it:x>; <on:y>.\n"), {"it": ("b",), "on": ("c",)})
-    assert text_of(form, ["b,"]) == "a b, the b; "
-    assert text_of(form, ["b,", "c."]) == "a b, the b; c.\n"
+    assert text_of(form, [" b,"]) == "a b, the b;"
+    assert text_of(form, [" b,", " c."]) == "a b, the b; c.\n"
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_no_blank_follows_a_space(name: str) -> None:
+    forms: list[tuple[Form, list[str]]] = [
+        (SkeletonForm(skeleton(name), household_slots(RECEPTACLES)), []),
+        (SYNTAX, answers_of(SYNTAX, skeleton(name).example)),
+    ]
+    for form, answers in forms:
+        said: list[str] = []
+        while isinstance(blank := form.next(said), Blank):
+            assert not blank.lead.endswith((" ", "\n"))
+            said.append(answers[len(said)] if answers else blank.grammar.options[0])
 
 
 def test_an_empty_slot_and_a_name_that_would_break_a_string_are_named() -> None:
