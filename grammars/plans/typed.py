@@ -145,12 +145,15 @@ class _Rules:
             yield _line(8, f'"{NUMBER} = ask(" {question} ", answer=\'number\')"')
 
     def _finding(self, assigned: Assigned) -> Iterable[str]:
+        """Where names have numbers, only with a number; where they have none, by asking."""
+        if numbered := self._numbered(self._kinds()):
+            if NUMBER in assigned:
+                yield _line(8, f'"{FOUND} = " {numbered}')
+            return
         question = self._question(assigned)
         yield _line(8, f'"{FOUND} = ask(" {question} ")"')
         if lists := self._lists(assigned):
             yield _line(8, f'"{FOUND} = ask(" {question} ", one_of=" {lists} ")"')
-        if NUMBER in assigned and (numbered := self._numbered(self._kinds())):
-            yield _line(8, f'"{FOUND} = " {numbered}')
 
     def _inside(self, assigned: Assigned, left: int) -> str:
         def alternatives() -> Iterable[str]:
