@@ -29,7 +29,7 @@ def applies(actions: ActionMode, engine: str) -> bool:
 
 def decoding_of(decoding: Decoding) -> Decoding:
     """The run's own, but there is no model whose choices could be measured."""
-    return replace(decoding, measure_mask=False)
+    return replace(decoding, measure_mask=0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -83,8 +83,9 @@ class TurnwisePlanner:
     def _request(self, fitted: FittedPrompt, grammar: Grammar | None, max_tokens: int) -> Request:
         context, decoding, number = self._context, self._context.decoding, self._calls
         self._calls += 1
+        request_id = f"{context.episode_id}.c{number}"
         return Request(
-            id=f"{context.episode_id}.c{number}",
+            id=request_id,
             messages=fitted.messages,
             grammar=grammar,
             sampling=Sampling(
@@ -94,7 +95,7 @@ class TurnwisePlanner:
                 seed=context.seed_for(number) if decoding.temperature > 0 else None,
             ),
             stop=("\n",),
-            measure_mask=decoding.measure_mask,
+            measure_mask=decoding.measures(request_id),
         )
 
     def _grammar(self, transcript: Transcript, *, may_think: bool) -> Grammar | None:

@@ -143,12 +143,13 @@ class Writer:
         self, messages: tuple[Message, ...], begun: str, blank: Blank, max_tokens: int, number: int
     ) -> Request:
         said = (Message("assistant", begun),) if begun else ()
+        request_id = f"{self._name}.b{number}"
         return Request(
-            id=f"{self._name}.b{number}",
+            id=request_id,
             messages=(*messages, *said),
             grammar=blank.grammar,
             sampling=self._sampling(max_tokens, number),
-            measure_mask=self._decoding.measure_mask,
+            measure_mask=self._decoding.measures(request_id),
         )
 
     def _sampling(self, max_tokens: int, number: int) -> Sampling:

@@ -137,6 +137,15 @@ async def test_what_the_grammar_changed_and_what_was_mended_is_kept_and_summed(
 
 async def test_the_mask_is_not_measured_where_nobody_wants_it(tmp_path: Path) -> None:
     engine = MeasuringEngine(["east", "east"])
-    await play(engine, tmp_path, tasks=ONE, decoding=Decoding(measure_mask=False))
+    await play(engine, tmp_path, tasks=ONE, decoding=Decoding(measure_mask=0.0))
     (row,) = read_rows(tmp_path)
     assert (row.mask.answers, row.mask.legal_share) == (0, None)
+
+
+def test_a_share_of_the_answers_is_measured_and_always_the_same_ones() -> None:
+    ids = [f"c/0#0.a1.c{number}" for number in range(1000)]
+    measured = [each for each in ids if Decoding(measure_mask=0.1).measures(each)]
+    assert 70 < len(measured) < 130
+    assert measured == [each for each in ids if Decoding(measure_mask=0.1).measures(each)]
+    assert all(Decoding().measures(each) for each in ids)
+    assert not any(Decoding(measure_mask=0.0).measures(each) for each in ids)

@@ -199,7 +199,7 @@ def test_a_model_under_a_grammar_is_followed_by_the_same_episodes_at_random(
     differing = {difference.split(":")[0].split(".")[0] for difference in differences(*cards)}
     assert differing == {"engine", "model", "decoding"}
     assert differences(cards[0]["decoding"], cards[1]["decoding"]) == [
-        "measure_mask: True there, False here"
+        "measure_mask: 1.0 there, 0.0 here"
     ]
     capfd.readouterr()
     assert main(["report", str(folder / "control")]) == 0
