@@ -33,7 +33,7 @@ def started(temporary: Path, folder: Path) -> subprocess.Popen[str]:
         [
             *(sys.executable, offline.__file__, sys.executable, "-m", "agents.cli", "run"),
             *("env.tasks=[4-1]", "env.variations=3", "env.max_steps=8", "concurrency=1"),
-            *("model=smollm2_135m", f"run_dir={folder}"),
+            *("model=smollm2_135m", "decoding.measure_mask=0.3", f"run_dir={folder}"),
         ],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -102,7 +102,7 @@ def test_a_killed_run_leaves_nothing_and_goes_on_later_even_when_its_engine_dies
     assert all(len(row.scores) == 8 and row.generated_tokens for row in rows)
     assert (folder / "server.log").read_text().count("=== start at") == 3
     assert "act in scienceworld with smollm2_135m on vllm, actions enforced" in said
-    assert [row.model_calls for row in rows] == [row.mask.answers for row in rows]
+    assert 0 < sum(row.mask.answers for row in rows) < sum(row.model_calls for row in rows)
     chance = read_rows(folder / "control")
     assert sorted(row.task for row in chance) == sorted(row.task for row in rows)
     assert all(row.generated_tokens and not row.mask.answers for row in chance)

@@ -5,7 +5,7 @@ import pytest
 from tests.benchmarks.random_walks import tallies
 from tests.grammars.tokenizers import TOKENIZERS, NotAtHand
 
-WALKS = int(os.environ.get("GROUNDLING_WALKS", "6"))
+WALKS = int(os.environ.get("GROUNDLING_WALKS", "3"))
 """Thousands are walked by the benchmark of the same name; here enough to notice a break."""
 
 
