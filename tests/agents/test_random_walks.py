@@ -13,7 +13,7 @@ WALKS = int(os.environ.get("GROUNDLING_WALKS", "3"))
 @pytest.mark.parametrize("name", TOKENIZERS)
 def test_whatever_the_backend_lets_through_is_read_and_run_without_an_error(name: str) -> None:
     try:
-        for tally in tallies(WALKS, [name]):
+        for tally in tallies(WALKS, WALKS, [name]):
             assert tally.failures == []
             assert tally.walks == WALKS
             assert tally.tokens > 0

@@ -1,6 +1,6 @@
 """Random walks through every shipped grammar with every tokenizer at hand; plans are also run.
 
-    python -m tests.benchmarks.random_walks --walks 1000
+    python -m tests.benchmarks.random_walks --walks 1000 --plans 300
 
 At each token, one of those that the backend allows, all with equal chance, until the end: what can
 be reached so, a model can be pushed to. Every finished string must pass our own parser, every plan
@@ -133,8 +133,8 @@ async def walk_plans(
     return tally
 
 
-def tallies(walks: int, tokenizers: Iterable[str]) -> Iterator[Tally]:
-    """Everything, one tokenizer after the other.
+def tallies(walks: int, plans: int, tokenizers: Iterable[str]) -> Iterator[Tally]:
+    """Everything, one tokenizer after the other: `walks` a grammar, `plans` a level and world.
 
     Raises:
         NotAtHand: a tokenizer's files are missing.
@@ -146,13 +146,14 @@ def tallies(walks: int, tokenizers: Iterable[str]) -> Iterator[Tally]:
         for name, grammar in bounded.items():
             yield walk_grammar(name, grammar, tokenizer_name, tokenizer, walks)
         for sort in plan_sorts():
-            yield asyncio.run(walk_plans(sort, tokenizer_name, tokenizer, walks))
+            yield asyncio.run(walk_plans(sort, tokenizer_name, tokenizer, plans))
 
 
 def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description="random walks through every shipped grammar")
     parser.add_argument("--walks", type=int, default=1000, help="per grammar and tokenizer")
+    parser.add_argument("--plans", type=int, default=300, help="per level, world and tokenizer")
     parser.add_argument("--tokenizers", nargs="*", default=list(TOKENIZERS))
     options = parser.parse_args()
     console = Console(width=120)
@@ -162,7 +163,7 @@ def main() -> int:
     failed = 0
     for name in options.tokenizers:
         try:
-            for tally in tallies(options.walks, [name]):
+            for tally in tallies(options.walks, options.plans, [name]):
                 failed += len(tally.failures)
                 ends = ", ".join(f"{kind} {count}" for kind, count in tally.outcomes.items())
                 table.add_row(
