@@ -1,7 +1,7 @@
 """One plan at each level of help, for the same household task, and what our own reader says of it.
 
     python -m tests.benchmarks.plan_levels [--task "put a mug on a desk."]
-        [--kind pick] [model=smollm2_135m engine=vllm ...]
+        [--kind pick] [--levels typed,skeleton] [model=smollm2_135m engine=vllm ...]
 
 The random control says anything that the same grammar allows: what it gets right, the grammar gets
 right by itself.
@@ -66,7 +66,9 @@ def row(who: str, level: PlanLevel, plan: WrittenPlan) -> Sequence[str]:
     )
 
 
-async def compare(overrides: Sequence[str], task: PlanTask, console: Console) -> None:
+async def compare(
+    overrides: Sequence[str], task: PlanTask, levels: Sequence[PlanLevel], console: Console
+) -> None:
     """Write and print the plans."""
     config = composed([*overrides, "run_dir=unused"])
     table = Table(
@@ -74,7 +76,7 @@ async def compare(overrides: Sequence[str], task: PlanTask, console: Console) ->
     )
     with TemporaryDirectory() as folder:
         async with config.engine.open(config.model, Path(folder)) as engine:
-            for level in PlanLevel:
+            for level in levels:
                 plan = await write(engine, task, level)
                 console.rule(f"{level}: {level.help}")
                 console.print(plan.text, markup=False)
@@ -96,10 +98,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="one plan at each level of help")
     parser.add_argument("--task", default="put a mug on a desk.")
     parser.add_argument("--kind", default="pick")
+    parser.add_argument("--levels", default=",".join(PlanLevel), help="joined by commas")
     parser.add_argument("overrides", nargs="*", help="e.g. model=smollm2_135m engine=vllm")
     options = parser.parse_args()
     task = task_of(options.kind, options.task)
-    asyncio.run(compare(options.overrides, task, Console(width=130)))
+    levels = [PlanLevel(level) for level in options.levels.split(",")]
+    asyncio.run(compare(options.overrides, task, levels, Console(width=130)))
 
 
 if __name__ == "__main__":
