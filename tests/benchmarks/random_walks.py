@@ -170,6 +170,11 @@ def main() -> int:
                     *(tally.name, tally.tokenizer, str(tally.walks), str(tally.tokens)),
                     *(str(len(tally.failures)), str(tally.unassigned), ends),
                 )
+                console.print(
+                    f"{tally.tokenizer}: {tally.name}: {tally.walks} walks,"
+                    f" {len(tally.failures)} failed",
+                    markup=False,
+                )
                 for failure in tally.failures[:3]:
                     console.print(f"{tally.name}: {failure}", markup=False)
         except NotAtHand as error:
