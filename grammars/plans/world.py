@@ -21,11 +21,6 @@ class Kind:
     pattern: str = ""
     """A regular expression for Python literals of texts that cannot be listed; may be empty."""
 
-    @property
-    def empty(self) -> bool:
-        """Nothing can ever stand here, variables aside: methods that need it are left out."""
-        return not (self.names or self.words or self.pattern)
-
 
 @dataclass(frozen=True, slots=True)
 class Method:
@@ -48,12 +43,3 @@ class PlanWorld:
     """Attributes of the agent that are texts, e.g. `location`."""
     keywords: tuple[str, ...] = ()
     """Words that a plan may look for in observations, at the typed level."""
-
-    @property
-    def usable(self) -> tuple[Method, ...]:
-        """The methods of which every argument has something to stand for it."""
-        return tuple(
-            method
-            for method in self.methods
-            if not any(self.kinds[kind].empty for kind in method.takes)
-        )
