@@ -14,6 +14,7 @@ from agents.decoding import Decoding
 from agents.memory import NoMemory
 from agents.planners.turnwise import Turnwise
 from agents.reflection import NoReflection
+from envs.alfworld import Alfworld
 from envs.scienceworld import ScienceWorld
 from inference.attach import Attach
 from inference.model import ModelSpec
@@ -88,7 +89,7 @@ def register() -> None:
             "scripted": Scripted,
             "random": Random,
         },
-        "env": {"scienceworld": ScienceWorld},
+        "env": {"alfworld": Alfworld, "scienceworld": ScienceWorld},
         "planner": {"turnwise": Turnwise},
         "reflection": {"none": NoReflection},
         "memory": {"none": NoMemory},

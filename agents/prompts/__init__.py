@@ -5,6 +5,7 @@ is written in exactly the form that the grammars enforce and the planners send, 
 chat, so that a small model has seen the form before it must keep it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib import resources
@@ -19,6 +20,9 @@ from inference.engine import Message
 THOUGHT_ANSWER = "OK."
 """What follows a thought in the transcript, as in ReAct's own prompts: the world is not asked."""
 
+FOLDERS = {"alfworld": "household"}
+"""From a world to its folder where that has another name: worlds that speak alike share one."""
+
 _JINJA = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 
 
@@ -32,15 +36,24 @@ class ExampleTurn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """A task that was done, turn by turn."""
+
+    goal: str
+    look: str
+    turns: tuple[ExampleTurn, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PromptSet:
     """The prompt of one world."""
 
     world: str
     system: str
     """Jinja template: knows `thoughts` (bool) and `templates` (the world's forms of commands)."""
-    goal: str
-    look: str
-    turns: tuple[ExampleTurn, ...]
+    source: str
+    """Of the example, in YAML; a Jinja template too, that knows `templates`, so that it can speak
+    the wording of the game at hand."""
 
     @classmethod
     def load(cls, world: str) -> "PromptSet":
@@ -49,16 +62,20 @@ class PromptSet:
         Raises:
             FileNotFoundError: there is no prompt folder for that world.
         """
-        folder = resources.files(__name__).joinpath(world)
-        system = folder.joinpath("system.j2").read_text(encoding="utf-8")
-        source = folder.joinpath("example.yaml").read_text(encoding="utf-8")
-        example = yaml.safe_load(source)
+        folder = resources.files(__name__).joinpath(FOLDERS.get(world, world))
         return cls(
             world=world,
-            system=system,
-            goal=example["goal"],
-            look=example["look"],
-            turns=tuple(_turn(entry) for entry in example["turns"]),
+            system=folder.joinpath("system.j2").read_text(encoding="utf-8"),
+            source=folder.joinpath("example.yaml").read_text(encoding="utf-8"),
+        )
+
+    def example(self, templates: Sequence[str]) -> Example:
+        """The worked example as a game says it that has commands of these forms."""
+        said = yaml.safe_load(_JINJA.from_string(self.source).render(templates=list(templates)))
+        return Example(
+            goal=said["goal"],
+            look=said["look"],
+            turns=tuple(_turn(entry) for entry in said["turns"]),
         )
 
     @property
@@ -73,7 +90,7 @@ class PromptSet:
             for thoughts in (False, True)
             for message in self.fixed_part(nothing, thoughts=thoughts)
         ]
-        said += [THOUGHT_ANSWER, listing.render(("a b", "a c"), nothing.templates)]
+        said += [self.source, THOUGHT_ANSWER, listing.render(("a b", "a c"), nothing.templates)]
         return sha256("\0".join(said).encode()).hexdigest()[:16]
 
     def fixed_part(self, first: Observation, *, thoughts: bool) -> tuple[Message, ...]:
@@ -86,8 +103,9 @@ class PromptSet:
             thoughts=thoughts, templates=list(first.templates)
         )
         messages = [Message("system", system.strip())]
-        heard = _opening(self.goal, self.look)
-        for turn in self.turns:
+        example = self.example(first.templates)
+        heard = _opening(example.goal, example.look)
+        for turn in example.turns:
             if turn.thought and not thoughts:
                 continue
             messages += [Message("user", heard), Message("assistant", turn.said)]

@@ -51,9 +51,10 @@ def test_the_worked_example_happens_so_in_the_world_in_commands_that_it_admits()
     try:
         env = world.make(world.tasks[0], Affordances.ADMISSIBLE)
         seen = env.reset()
-        assert without_trailing_blanks(seen.goal) == prompts.goal
-        assert without_trailing_blanks(seen.text) == prompts.look.strip()
-        for turn in prompts.turns:
+        example = prompts.example(seen.templates)
+        assert without_trailing_blanks(seen.goal) == example.goal
+        assert without_trailing_blanks(seen.text) == example.look.strip()
+        for turn in example.turns:
             if turn.thought:
                 continue
             assert turn.said in seen.admissible
