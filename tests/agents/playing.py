@@ -6,19 +6,20 @@ from agents.decoding import ActionMode, Decoding
 from agents.evaluation.run import Progress, Run, Settings
 from agents.evaluation.store import RunStore
 from agents.planners.turnwise import Turnwise
-from agents.prompts import ExampleTurn, PromptSet
+from agents.prompts import PromptSet
 from inference.engine import Engine
 from tests.agents.corridor import CorridorTasks
 
 PROMPTS = PromptSet(
     world="corridor",
     system="Walk.{% if thoughts %} Think first.{% endif %} {{ templates | join('; ') }}",
-    goal="walk to the west end",
-    look="A corridor.",
-    turns=(
-        ExampleTurn("think: west it is", "OK.", thought=True),
-        ExampleTurn("west", "You walk west.", thought=False),
-    ),
+    source="""
+goal: walk to the west end
+look: A corridor.
+turns:
+  - think: west it is
+  - {action: west, observation: You walk west.}
+""",
 )
 
 ACT = Turnwise(name="act", thoughts=False)
