@@ -15,6 +15,7 @@ from agents.memory import NoMemory
 from agents.planners.turnwise import Turnwise
 from agents.reflection import NoReflection
 from envs.alfworld import Alfworld
+from envs.household import Household
 from envs.scienceworld import ScienceWorld
 from inference.attach import Attach
 from inference.model import ModelSpec
@@ -89,7 +90,7 @@ def register() -> None:
             "scripted": Scripted,
             "random": Random,
         },
-        "env": {"alfworld": Alfworld, "scienceworld": ScienceWorld},
+        "env": {"alfworld": Alfworld, "household": Household, "scienceworld": ScienceWorld},
         "planner": {"turnwise": Turnwise},
         "reflection": {"none": NoReflection},
         "memory": {"none": NoMemory},
