@@ -120,6 +120,12 @@ class Decoding:
         drawn = int.from_bytes(sha256(request_id.encode()).digest()[:8], "big") / 2**64
         return drawn < self.measure_mask
 
+    def constrains(self, *, writes_plans: bool) -> bool:
+        """Whether an agent speaks under a grammar: in its plans, if it writes them, else in its
+        actions.
+        """
+        return self.plan is not PlanLevel.free if writes_plans else self.actions.constrains
+
     def validate(self) -> None:
         """Raise `ValueError` naming the first setting that makes no sense."""
         if not 0.0 <= self.temperature <= 2.0:

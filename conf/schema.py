@@ -12,6 +12,7 @@ from omegaconf import MISSING, OmegaConf
 
 from agents.decoding import Decoding
 from agents.memory import NoMemory
+from agents.planners.adaplanner import AdaPlanner
 from agents.planners.turnwise import Turnwise
 from agents.reflection import NoReflection
 from envs.alfworld import Alfworld
@@ -64,11 +65,21 @@ class RunConfig:
         if self.model.context_length < 1:
             raise ValueError(f"model.context_length={self.model.context_length} must be at least 1")
         self.decoding.validate()
-        if self.engine.name == "random" and not self.decoding.actions.constrains:
-            raise ValueError(
-                f"engine=random has nothing to choose from with decoding.actions="
-                f"{self.decoding.actions}; use template or enforced"
+        self.planner.validate(self.env.name, self.decoding)
+        if self.engine.name == "random" and not self.constrained:
+            key = "plan" if self.planner.writes_plans else "actions"
+            levels = (
+                "syntax, typed or skeleton" if self.planner.writes_plans else "template or enforced"
             )
+            raise ValueError(
+                f"engine=random has nothing to choose from with decoding.{key}="
+                f"{getattr(self.decoding, key)}; use {levels}"
+            )
+
+    @property
+    def constrained(self) -> bool:
+        """Whether the agent speaks under a grammar."""
+        return self.decoding.constrains(writes_plans=self.planner.writes_plans)
 
 
 def default_model() -> str:
@@ -91,7 +102,7 @@ def register() -> None:
             "random": Random,
         },
         "env": {"alfworld": Alfworld, "household": Household, "scienceworld": ScienceWorld},
-        "planner": {"turnwise": Turnwise},
+        "planner": {"adaplanner": AdaPlanner, "turnwise": Turnwise},
         "reflection": {"none": NoReflection},
         "memory": {"none": NoMemory},
         "decoding": {"decoding": Decoding},

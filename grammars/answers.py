@@ -63,6 +63,14 @@ def list_of(options: Sequence[str], most: int | None = None) -> Form:
     return _ListForm(different, len(different) if most is None else max(1, most))
 
 
+def ordering(options: Sequence[str]) -> Form:
+    """All of the options, each once, divided by `, `: the best first."""
+    different = tuple(dict.fromkeys(options))
+    if not different:
+        raise ValueError("an order needs at least one option")
+    return _OrderForm(different)
+
+
 def read_list(text: str) -> tuple[str, ...]:
     """The items of a filled `list_of`.
 
@@ -101,3 +109,23 @@ class _ListForm:
         ends = ["]"] if len(left) == 1 or len(answers) + 1 == self.most else [",", "]"]
         items = [f"{opening}{literal}{end}" for literal in left for end in ends]
         return Blank("", Grammar.choice(items), f"item {len(answers) + 1}")
+
+
+@dataclass(frozen=True, slots=True)
+class _OrderForm:
+    """One blank an item; the last one is given."""
+
+    options: tuple[str, ...]
+
+    def next(self, answers: Sequence[str]) -> Blank | Closing:
+        """See `Form.next`. An answer holds the space before its item and the comma after it."""
+        said = [answer.strip(" ,") for answer in answers]
+        left = [option for option in self.options if option not in said]
+        if len(left) + len(said) != len(self.options):
+            raise ValueError(f"not an order of the options: {''.join(answers)[:80]!r}")
+        opening = " " if answers else ""
+        if len(left) <= 1:
+            return Closing("".join(opening + option for option in left))
+        return Blank(
+            "", Grammar.choice([f"{opening}{option}," for option in left]), f"item {len(said) + 1}"
+        )

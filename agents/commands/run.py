@@ -39,7 +39,9 @@ def run(config: RunConfig, folder: Path) -> int:
     try:
         with RunStore.open(folder) as store, terminable():
             code = asyncio.run(_evaluate(config, tasks, store, console))
-            if config.control and control.applies(config.decoding.actions, config.engine.name):
+            if config.control and control.applies(
+                config.engine.name, constrained=config.constrained
+            ):
                 code = max(code, _control(config, tasks, folder, console))
     except (KeyboardInterrupt, asyncio.CancelledError):
         console.print(
@@ -82,6 +84,7 @@ async def _evaluate(config: RunConfig, tasks: TaskSet, store: RunStore, console:
         reflection=asdict(config.reflection),
         memory=asdict(config.memory),
         writes_plans=config.planner.writes_plans,
+        prompts=config.planner.prompts_digest(config.env.name),
     )
     card = protocol.before_engine(agent, config.decoding, prompts, tasks, settings)
     store.check(card)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from agents.decoding import ActionMode, Decoding
+from agents.decoding import ActionMode, Decoding, PlanLevel
 from agents.evaluation.results import ALL, PlannedKind, Result, per_kind
 from agents.evaluation.store import differences, read_protocol, read_rows
 
@@ -22,9 +22,19 @@ def folder_of(run_folder: Path) -> Path:
     return run_folder / "control"
 
 
-def applies(actions: ActionMode, engine: str) -> bool:
+def applies(engine: str, *, constrained: bool) -> bool:
     """Whether chance says anything beside such a run: a model that speaks under a grammar."""
-    return actions.constrains and engine not in WITHOUT_MODEL
+    return constrained and engine not in WITHOUT_MODEL
+
+
+def constrained(decoding: Mapping[str, Any]) -> bool:
+    """Whether an agent with this decoding, as a protocol card has it, speaks under a grammar.
+
+    The card has a level of plans only where plans are written.
+    """
+    if "plan" in decoding:
+        return PlanLevel(decoding["plan"]) is not PlanLevel.free
+    return ActionMode(decoding["actions"]).constrains
 
 
 def decoding_of(decoding: Decoding) -> Decoding:
@@ -51,7 +61,7 @@ def read(run_folder: Path, card: Mapping[str, Any], planned: list[PlannedKind]) 
         RunFolderError: its files are damaged.
     """
     protocol, folder = card["protocol"], folder_of(run_folder)
-    if not applies(ActionMode(protocol["decoding"]["actions"]), protocol["engine"]["name"]):
+    if not applies(protocol["engine"]["name"], constrained=constrained(protocol["decoding"])):
         return None
     if not (folder / "protocol.json").exists():
         if not card["setting"]["control"]:

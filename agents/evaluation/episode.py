@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from agents.acceptance import Rejection
 from agents.evaluation.mask import MaskTotals
-from agents.planners import ModelCall
+from agents.planners import ModelCall, PlanRecord, Purpose
 from inference.engine import FinishReason
 
 
@@ -21,6 +21,8 @@ class StopReason(StrEnum):
     """The world ended the episode without `won`, e.g. a wrong focus in ScienceWorld."""
     MAX_STEPS = "max_steps"
     """The step limit was reached."""
+    GAVE_UP = "gave_up"
+    """The agent had nothing more to do: its plan ended and it may not write another."""
     CONTEXT_FULL = "context_full"
     """The transcript outgrew the context and the policy is `stop`."""
 
@@ -50,8 +52,8 @@ class Step:
     @property
     def rewritten(self) -> bool:
         """The model's text and the action sent differ by more than blanks at its ends."""
-        sent = bool(self.calls) and self.rejected is None
-        return sent and self.calls[-1].text.strip() != self.action
+        said = [call for call in self.calls if call.purpose is Purpose.ACT]
+        return bool(said) and self.rejected is None and said[-1].text.strip() != self.action
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
@@ -99,6 +101,8 @@ class Episode:
     unspent_thoughts: tuple[str, ...] = ()
     """Thoughts after the last action, when the episode ended before another one."""
     unspent_calls: tuple[ModelCall, ...] = ()
+    plans: tuple[PlanRecord, ...] = ()
+    """Every plan that was written, in order: the first, then its revisions."""
     seconds: float
     attempts: int = 1
     """How often it was begun: above 1 after faults of the machinery."""
@@ -126,6 +130,7 @@ class Episode:
             steps=steps,
             unspent_thoughts=tuple(data["unspent_thoughts"]),
             unspent_calls=tuple(ModelCall.from_json(call) for call in data["unspent_calls"]),
+            plans=tuple(PlanRecord.from_json(plan) for plan in data["plans"]),
             first_prompt=prompt,
             attempts=data["attempts"],
             **rest,
@@ -154,6 +159,12 @@ class EpisodeRow:
     thoughts: int
     cut_thoughts: int
     """Those that the token limit cut short."""
+    refinements: int
+    """Plans that were written after the first."""
+    rejected_plans: int
+    """Plans that were not run: cut short, or not what was asked for."""
+    questions: int
+    """Questions that plans asked the model while they ran."""
     mask: MaskTotals
     dropped_turns: int
     """The most turns that were missing from any one prompt."""
@@ -174,6 +185,7 @@ class EpisodeRow:
         """Condense an episode."""
         calls = [call for step in episode.steps for call in step.calls]
         calls += episode.unspent_calls
+        asked = [call for call in calls if call.purpose is Purpose.ASK]
         return cls(
             task=episode.key.task,
             repeat=episode.key.repeat,
@@ -189,8 +201,14 @@ class EpisodeRow:
             mended=_counts(kind for call in calls for kind in call.mended),
             thoughts=sum(len(step.thoughts) for step in episode.steps)
             + len(episode.unspent_thoughts),
-            cut_thoughts=sum(call.finish_reason == FinishReason.LENGTH for call in calls)
+            cut_thoughts=sum(
+                call.purpose is Purpose.ACT and call.finish_reason == FinishReason.LENGTH
+                for call in calls
+            )
             - sum(step.rejected is Rejection.TRUNCATED for step in episode.steps),
+            refinements=max(0, len(episode.plans) - 1),
+            rejected_plans=sum(plan.rejected is not None for plan in episode.plans),
+            questions=len({call.request_id.rpartition(".b")[0] for call in asked}),
             mask=MaskTotals.of(call.mask for call in calls),
             dropped_turns=max((call.dropped_turns for call in calls), default=0),
             model_calls=len(calls),

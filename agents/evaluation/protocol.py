@@ -32,6 +32,8 @@ class AgentCard:
     memory: Mapping[str, Any]
     writes_plans: bool
     """Whether the level of plans belongs to the protocol."""
+    prompts: str = ""
+    """Digest of the planner's own prompts, beside those of the world; empty if it has none."""
 
 
 def before_engine(
@@ -49,7 +51,7 @@ def before_engine(
             "memory": agent.memory,
         },
         "decoding": said,
-        "prompts": {"world": prompts.world, "digest": prompts.digest},
+        "prompts": {"world": prompts.world, "digest": prompts.digest, "planner": agent.prompts},
         "world": dict(tasks.card),
         "tasks": [asdict(task) for task in tasks.tasks],
         "limits": {"max_steps": settings.max_steps, "thoughts_between_actions": 1},

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from agents.acceptance import Rejection
 from agents.evaluation.episode import Episode, EpisodeKey, Step, StopReason
-from agents.planners import DecisionKind, ModelCall, Planner
+from agents.planners import DecisionKind, ModelCall, Planner, PlanRecord
 from agents.prompts import THOUGHT_ANSWER
 from agents.transcript import ContextFull, Transcript, Turn
 from envs.world import Observation, Task, TextEnv
@@ -65,6 +65,7 @@ async def rollout(
         steps: list[Step] = []
         thoughts: list[str] = []
         calls: list[ModelCall] = []
+        plans: list[PlanRecord] = []
         first_prompt: tuple[Message, ...] = ()
         stop = StopReason.MAX_STEPS
         while len(steps) < limits.max_steps:
@@ -74,7 +75,11 @@ async def rollout(
                 stop = StopReason.CONTEXT_FULL
                 break
             calls += decision.calls
+            plans += decision.plans
             first_prompt = first_prompt or decision.prompt
+            if decision.kind is DecisionKind.STOP:
+                stop = StopReason.GAVE_UP
+                break
             if decision.kind is DecisionKind.THINK:
                 thoughts.append(decision.text)
                 transcript.add(Turn(decision.text, THOUGHT_ANSWER, thought=True))
@@ -95,7 +100,10 @@ async def rollout(
                 stop = StopReason.SOLVED if observation.won else StopReason.FAILED
                 break
     finally:
-        await asyncio.shield(world(env.close))
+        try:
+            await planner.close()
+        finally:
+            await asyncio.shield(world(env.close))
     return Episode(
         key=which.key,
         kind=which.task.kind,
@@ -108,6 +116,7 @@ async def rollout(
         steps=tuple(steps),
         unspent_thoughts=tuple(thoughts),
         unspent_calls=tuple(calls),
+        plans=tuple(plans),
         seconds=time.monotonic() - started,
         attempts=which.attempt,
     )

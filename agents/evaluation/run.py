@@ -9,6 +9,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -18,6 +19,7 @@ from agents.evaluation.rollout import RolloutLimits, RolloutTask, rollout
 from agents.evaluation.seeds import derive_seed
 from agents.evaluation.store import Fault, RunStore
 from agents.planners import Planner, PlannerContext
+from agents.plans import ExecutorFault, PlanPool
 from agents.prompts import PromptSet
 from envs.errors import WorldFault
 from envs.world import Task, TaskSet
@@ -35,6 +37,14 @@ class PlannerFactory(Protocol):
     @property
     def writes_plans(self) -> bool:
         """Whether `decoding.plan` means anything to it."""
+        ...
+
+    def prompts_digest(self, world: str) -> str:
+        """Names its own prompts, besides the world's; empty if it has none."""
+        ...
+
+    def validate(self, world: str, decoding: Decoding) -> None:
+        """Raise `ValueError` naming the first setting that makes no sense there."""
         ...
 
 
@@ -78,6 +88,15 @@ def episodes_of(tasks: Sequence[Task], repeat: int) -> list[Planned]:
     ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machinery:
+    """What the episodes of a run share besides the engine."""
+
+    worlds: ThreadPoolExecutor
+    plans: PlanPool | None
+    """Where plans are run; none for planners that write none."""
+
+
 @dataclass(slots=True)
 class Run:
     """One run being carried out."""
@@ -105,16 +124,22 @@ class Run:
             if not self.store.has(episode.key)
         )
         slots = min(self.settings.concurrency, len(todo))
-        with ThreadPoolExecutor(max_workers=max(1, slots), thread_name_prefix="world") as worlds:
+        async with AsyncExitStack() as stack:
+            threads = ThreadPoolExecutor(max_workers=max(1, slots), thread_name_prefix="world")
+            worlds = stack.enter_context(threads)
+            plans = None
+            if self.planner.writes_plans:
+                plans = await stack.enter_async_context(PlanPool(workers=max(1, slots)))
+            machinery = Machinery(worlds=worlds, plans=plans)
             async with asyncio.TaskGroup() as group:
                 for _ in range(slots):
-                    group.create_task(self._work(todo, worlds))
+                    group.create_task(self._work(todo, machinery))
 
-    async def _work(self, todo: deque[Planned], worlds: ThreadPoolExecutor) -> None:
+    async def _work(self, todo: deque[Planned], machinery: Machinery) -> None:
         while todo:
-            await self._evaluate(todo.popleft(), worlds)
+            await self._evaluate(todo.popleft(), machinery)
 
-    async def _evaluate(self, episode: Planned, worlds: ThreadPoolExecutor) -> None:
+    async def _evaluate(self, episode: Planned, machinery: Machinery) -> None:
         """One episode to its record, or to the list of those not evaluated.
 
         A request that the engine refuses as malformed would be refused again: no second attempt.
@@ -122,9 +147,9 @@ class Run:
         key = episode.key
         for attempt in range(1, self.settings.attempts + 1):
             try:
-                await self._attempt(episode, attempt, worlds)
+                await self._attempt(episode, attempt, machinery)
                 return
-            except (EngineFault, RequestError, WorldFault) as error:
+            except (EngineFault, RequestError, WorldFault, ExecutorFault) as error:
                 fault = Fault(
                     task=key.task,
                     repeat=key.repeat,
@@ -140,7 +165,7 @@ class Run:
             finally:
                 self.progress.running.pop(key.id, None)
 
-    async def _attempt(self, episode: Planned, attempt: int, worlds: ThreadPoolExecutor) -> None:
+    async def _attempt(self, episode: Planned, attempt: int, machinery: Machinery) -> None:
         key = episode.key
         seed = derive_seed(self.settings.seed, key.task, key.repeat)
         self.progress.running[key.id] = 0
@@ -150,6 +175,8 @@ class Run:
                 decoding=self.decoding,
                 prompts=self.prompts,
                 episode_id=f"{key.id}.a{attempt}",
+                kind=episode.task.kind,
+                plans=machinery.plans,
                 seed_for=lambda call: derive_seed(seed, call),
             )
         )
@@ -158,7 +185,7 @@ class Run:
             lambda: self.tasks.make(episode.task, self.decoding.actions.affordances),
             planner,
             RolloutLimits(max_steps=self.settings.max_steps),
-            worlds,
+            machinery.worlds,
             self._stepper(key),
         )
         self.progress.finished.append(self.store.add(record))

@@ -1,5 +1,21 @@
 """Planners: from the episode so far to what the agent says next."""
 
-from agents.planners.planner import Decision, DecisionKind, ModelCall, Planner, PlannerContext
+from agents.planners.planner import (
+    Decision,
+    DecisionKind,
+    ModelCall,
+    Planner,
+    PlannerContext,
+    PlanRecord,
+    Purpose,
+)
 
-__all__ = ["Decision", "DecisionKind", "ModelCall", "Planner", "PlannerContext"]
+__all__ = [
+    "Decision",
+    "DecisionKind",
+    "ModelCall",
+    "PlanRecord",
+    "Planner",
+    "PlannerContext",
+    "Purpose",
+]

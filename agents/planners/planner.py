@@ -8,6 +8,7 @@ from typing import Any, Protocol, Self
 
 from agents.acceptance import Rejection
 from agents.decoding import Decoding
+from agents.plans import PlanPool
 from agents.prompts import PromptSet
 from agents.transcript import Transcript
 from inference.engine import Completion, Engine, MaskEffect, Message, Request
@@ -20,6 +21,23 @@ class DecisionKind(StrEnum):
     """They go to the world."""
     THINK = "think"
     """They stay in the transcript; the world does not hear them and no step is spent."""
+    STOP = "stop"
+    """It has nothing more to do: the episode ends here."""
+
+
+class Purpose(StrEnum):
+    """What a question to the model was for."""
+
+    ACT = "act"
+    """The agent's next words: an action or a thought."""
+    PLAN = "plan"
+    ASK = "ask"
+    """A question that a plan asked while it ran."""
+    REFINE = "refine"
+    RESUME = "resume"
+    """From which step a revised plan goes on."""
+    CHECK = "check"
+    """The repair of a plan's syntax, where no grammar kept it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,9 +61,16 @@ class ModelCall:
     """What the grammar changed; None where there was none or it was not measured."""
     mended: tuple[str, ...] = ()
     """Error classes of what went wrong before the answer came, oldest first."""
+    purpose: Purpose = Purpose.ACT
 
     @classmethod
-    def of(cls, request: Request, completion: Completion, dropped_turns: int = 0) -> Self:
+    def of(
+        cls,
+        request: Request,
+        completion: Completion,
+        dropped_turns: int = 0,
+        purpose: Purpose = Purpose.ACT,
+    ) -> Self:
         """The record of a request and its answer."""
         return cls(
             request_id=request.id,
@@ -60,13 +85,40 @@ class ModelCall:
             seconds=completion.seconds,
             mask=completion.mask,
             mended=completion.mended,
+            purpose=purpose,
         )
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """The inverse of `dataclasses.asdict` after a round trip through JSON."""
         mask = data["mask"] and MaskEffect(**data["mask"])
-        return cls(**{**data, "mask": mask, "mended": tuple(data["mended"])})
+        purpose = Purpose(data["purpose"])
+        mended = tuple(data["mended"])
+        return cls(**{**data, "mask": mask, "mended": mended, "purpose": purpose})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRecord:
+    """A plan that the model wrote: the first of an episode, or a revision of the one before."""
+
+    text: str
+    level: str
+    """How much of it the grammar decided; see `PlanLevel`."""
+    rejected: Rejection | None
+    """Why it was not run."""
+    reason: str
+    """What was wrong with the plan before, as the model was told; empty for the first."""
+    failed_step: int | None
+    """The step at which the plan before broke off; None if that is not known."""
+    start_from: int
+    """The step at which this one began."""
+    after_actions: int
+    """Actions that the agent had taken when it was written."""
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The inverse of `dataclasses.asdict` after a round trip through JSON."""
+        return cls(**{**data, "rejected": data["rejected"] and Rejection(data["rejected"])})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +133,8 @@ class Decision:
     calls: tuple[ModelCall, ...]
     prompt: tuple[Message, ...]
     """The messages of the last call; kept only for the first decision of an episode."""
+    plans: tuple[PlanRecord, ...] = ()
+    """Those written since the decision before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +145,10 @@ class PlannerContext:
     decoding: Decoding
     prompts: PromptSet
     episode_id: str
+    kind: str
+    """The kind of the task, as the world names it."""
+    plans: PlanPool | None = None
+    """Where plans are run; there for planners that write them."""
     seed_for: Callable[[int], int]
     """The sampling seed of the n-th model call: a function of run seed, task, repeat and n only."""
 
@@ -106,6 +164,10 @@ class Planner(Protocol):
             ContextTooSmall: the prompt cannot fit; the run ends.
             ContextFull: the episode ends here by the context policy.
         """
+        ...
+
+    async def close(self) -> None:
+        """Give back what the episode held; nothing is decided afterwards."""
         ...
 
 

@@ -9,7 +9,7 @@ counted. A thought that the token limit cut short is kept: it is only talk.
 from dataclasses import dataclass
 
 from agents.acceptance import Rejection, rejection
-from agents.decoding import ActionMode
+from agents.decoding import ActionMode, Decoding
 from agents.planners.planner import Decision, DecisionKind, ModelCall, Planner, PlannerContext
 from agents.prompts import listing
 from agents.transcript import ContextWindow, FittedPrompt, Transcript
@@ -30,6 +30,13 @@ class Turnwise:
     def writes_plans(self) -> bool:
         """See `PlannerFactory.writes_plans`."""
         return False
+
+    def validate(self, world: str, decoding: Decoding) -> None:
+        """Every setting makes sense in every world."""
+
+    def prompts_digest(self, world: str) -> str:
+        """It has no prompts besides the world's."""
+        return ""
 
     def make(self, context: PlannerContext) -> Planner:
         """The planner of one episode."""
@@ -70,6 +77,9 @@ class TurnwisePlanner:
             calls=(ModelCall.of(request, completion, fitted.dropped_turns),),
             prompt=fitted.messages,
         )
+
+    async def close(self) -> None:
+        """Nothing is held."""
 
     async def _fit(self, transcript: Transcript, max_tokens: int) -> FittedPrompt:
         context, decoding = self._context, self._context.decoding

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from agents.acceptance import Rejection, rejection
 from agents.decoding import Decoding, PlanLevel
-from agents.planners.planner import ModelCall
+from agents.planners.planner import ModelCall, Purpose
 from grammars.forms import Blank, Form
 from grammars.plans.check import PlanVerdict, check_plan
 from grammars.plans.skeleton import Skeleton, SkeletonForm
@@ -69,15 +69,21 @@ class Writer:
     """Asks an engine, one question at a time, under one setting of decoding."""
 
     def __init__(
-        self, engine: Engine, decoding: Decoding, name: str, seed_for: Callable[[int], int]
+        self,
+        engine: Engine,
+        decoding: Decoding,
+        name: str,
+        seed_for: Callable[[int], int],
+        purpose: Purpose = Purpose.PLAN,
     ) -> None:
         """`name` begins the ids of the requests, e.g. `4-2/225#0.a1.p0`; `seed_for` gives the
-        seed of the n-th, used above temperature 0.
+        seed of the n-th, used above temperature 0; `purpose` is noted in the records.
         """
         self._engine = engine
         self._decoding = decoding
         self._name = name
         self._seed_for = seed_for
+        self._purpose = purpose
 
     async def fill(self, form: Form, messages: tuple[Message, ...], max_tokens: int) -> Written:
         """Fill a form blank by blank, each with at most `max_tokens`.
@@ -93,7 +99,7 @@ class Writer:
             text += blank.lead
             request = self._request(messages, text, blank, max_tokens, len(calls))
             completion = await self._engine.generate(request)
-            calls.append(ModelCall.of(request, completion))
+            calls.append(ModelCall.of(request, completion, purpose=self._purpose))
             text += completion.text
             if refused := rejection(completion, blank.grammar):
                 return Written(
@@ -101,6 +107,26 @@ class Writer:
                 )
             answers.append(completion.text)
         return Written(text=text + blank.text, answers=tuple(answers), calls=tuple(calls))
+
+    async def line(self, messages: tuple[Message, ...], max_tokens: int) -> Written:
+        """One line in the model's own words.
+
+        Raises:
+            EngineFault, RequestError: as `fill`.
+        """
+        request = Request(
+            id=f"{self._name}.b0",
+            messages=messages,
+            sampling=self._sampling(max_tokens, 0),
+            stop=("\n",),
+        )
+        completion = await self._engine.generate(request)
+        return Written(
+            text=completion.text,
+            answers=(completion.text,),
+            calls=(ModelCall.of(request, completion, purpose=self._purpose),),
+            rejected=rejection(completion, None),
+        )
 
     async def plan(self, task: PlanTask, level: PlanLevel) -> WrittenPlan:
         """Write a plan at a level of help.
@@ -134,7 +160,7 @@ class Writer:
             refused = Rejection.MALFORMED
         return WrittenPlan(
             text=text,
-            calls=(ModelCall.of(request, completion),),
+            calls=(ModelCall.of(request, completion, purpose=self._purpose),),
             rejected=refused,
             verdict=verdict,
         )

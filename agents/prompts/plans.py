@@ -32,7 +32,10 @@ class PlanPrompts:
     template: str
     """Jinja: knows `receptacles`, `task`, and `example` with its task and receptacles, or ''."""
     examples: Mapping[str, PlanExample]
-    """By kind of task: `pick`, `clean`, ..."""
+    """By their names: `pick`, `clean`, ..."""
+    allotments: Mapping[int, Mapping[str, str]]
+    """By the number of examples in all, and by the kind of a task as the world names it: which
+    example it gets (AdaPlanner, table 4)."""
 
     @classmethod
     def load(cls, world: str) -> "PlanPrompts":
@@ -53,7 +56,19 @@ class PlanPrompts:
                 )
                 for kind, entry in listed["tasks"].items()
             },
+            allotments={
+                samples: {kind: given[own] for kind, own in listed["types"].items()}
+                for samples, given in listed["allotments"].items()
+            },
         )
+
+    def example_for(self, kind: str, samples: int) -> PlanExample | None:
+        """The worked example for a kind of task; none where there are 0 samples.
+
+        Raises:
+            KeyError: a kind or a number of samples that is not known.
+        """
+        return self.examples[self.allotments[samples][kind]] if samples else None
 
     def messages(
         self, task: str, receptacles: Sequence[str], example: PlanExample | None

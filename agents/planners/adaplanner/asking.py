@@ -1,0 +1,168 @@
+"""In-plan refinement: answers to what a plan asks while it runs (AdaPlanner, section 3.2).
+
+The answer is typed by the question's keyword, and under a grammar it can be nothing else. Two kinds
+are narrower than their type, because a small model's mistakes there cost an episode:
+
+- names are put in order kind by kind: `drawer` stands for all drawers, which then follow as given.
+  An order of 25 names is one of 10 kinds, and takes a third of the tokens;
+- a number is one that the question itself shows, and behind a word of its last sentence if there is
+  one such ("... a mug 2, and a pen 1. What is the number of the mug?" can only be 2).
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib import resources
+
+import yaml
+
+from agents.decoding import Decoding
+from agents.planners.planner import ModelCall, Purpose
+from agents.plans import BadCall, PlanValue
+from agents.plans.writing import Writer, Written
+from grammars import answers
+from grammars.forms import Form
+from inference.engine import Engine, Message
+
+_SENTENCE = re.compile(r"[^.!?]+[.!?]?\s*$")
+_NAMED = re.compile(r"\b([A-Za-z]+) ([0-9]{1,2})\b")
+_KIND = re.compile(r"(.+?) [0-9]+")
+
+
+class AskMode(StrEnum):
+    """How a plan's questions are answered. In lower case because a user types the names."""
+
+    typed = "typed"
+    """By the model, under a grammar of the answer's type."""
+    free = "free"
+    """By the model in its own words; what does not read as the type is an error in the plan."""
+    off = "off"
+    """By no model: names stay in the order given, the first number that fits, `yes`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskPrompts:
+    """What stands before a question."""
+
+    messages: tuple[Message, ...]
+
+    @classmethod
+    def load(cls) -> "AskPrompts":
+        """Read the file."""
+        file = resources.files("agents.prompts.adaplanner") / "ask.yaml"
+        read = yaml.safe_load(file.read_text(encoding="utf-8"))
+        messages = [Message("system", read["system"])]
+        for example in read["examples"]:
+            messages += [
+                Message("user", example["question"]),
+                Message("assistant", example["answer"]),
+            ]
+        return cls(messages=tuple(messages))
+
+
+class Asker:
+    """Answers the questions of one episode."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        decoding: Decoding,
+        name: str,
+        seed_for: Callable[[int], int],
+        mode: AskMode,
+        record: Callable[[Sequence[ModelCall]], None],
+    ) -> None:
+        """`record` is given every question to the model."""
+        self._engine = engine
+        self._decoding = decoding
+        self._name = name
+        self._seed_for = seed_for
+        self._mode = mode
+        self._record = record
+        self._prompts = AskPrompts.load()
+        self._asked = 0
+
+    async def ask(self, question: str, options: Mapping[str, PlanValue]) -> PlanValue:
+        """Answer a question.
+
+        Raises:
+            BadCall: the options make no sense, or no answer came that is one.
+        """
+        match dict(options):
+            case {"list_of": list(names), **rest} if names and not rest:
+                return await self._order(question, names)
+            case {"one_of": list(names), **rest} if names and not rest:
+                shown = f"{question}\nNames: {', '.join(names)}"
+                return await self._choose(shown, answers.one_of(names), names)
+            case {"answer": "number", **rest} if not rest:
+                numbers = numbers_for(question)
+                return await self._choose(question, answers.number(numbers), numbers)
+            case {"answer": "yes or no", **rest} if not rest:
+                return await self._choose(question, answers.yes_or_no(), ["yes", "no"])
+            case {}:
+                return await self._line(question)
+        raise BadCall(
+            "ask() takes one of list_of=names, one_of=names, answer='number', answer='yes or no'"
+        )
+
+    async def _order(self, question: str, names: Sequence[str]) -> PlanValue:
+        kinds = kinds_of(names)
+        if self._mode is AskMode.off or len(kinds) == 1:
+            return list(names)
+        said = await self._say(
+            f"{question}\nNames: {', '.join(kinds)}", answers.ordering(list(kinds))
+        )
+        items = said.answers if self._mode is AskMode.typed else said.text.split(",")
+        order = [kind for item in items if (kind := item.strip(" .,\n")) in kinds]
+        if not order:
+            raise BadCall(f"ask() was answered {said.text[:80]!r}, which names none of the list")
+        if self._mode is AskMode.typed:
+            order += kinds  # the form does not ask for the last one
+        return [name for kind in dict.fromkeys(order) for name in kinds[kind]]
+
+    async def _choose(self, question: str, form: Form, allowed: Sequence[str]) -> PlanValue:
+        if self._mode is AskMode.off:
+            return allowed[0] if allowed else "1"
+        said = (await self._say(question, form)).text.strip()
+        if self._mode is AskMode.free and allowed and said not in allowed:
+            raise BadCall(f"ask() was answered {said[:80]!r}, which is not one of the answers")
+        return said
+
+    async def _line(self, question: str) -> PlanValue:
+        if self._mode is AskMode.off:
+            return ""
+        return (await self._say(question, answers.line())).text.strip()
+
+    async def _say(self, question: str, form: Form) -> Written:
+        name = f"{self._name}.q{self._asked}"
+        writer = Writer(self._engine, self._decoding, name, self._seed_for, Purpose.ASK)
+        self._asked += 1
+        messages = (*self._prompts.messages, Message("user", question))
+        most = self._decoding.max_action_tokens
+        if self._mode is AskMode.free:
+            written = await writer.line(messages, most)
+        else:
+            written = await writer.fill(form, messages, most)
+        self._record(written.calls)
+        if written.rejected:
+            raise BadCall(f"ask() got no answer: it was {written.rejected}")
+        return written
+
+
+def kinds_of(names: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+    """Names by their kind, `drawer` of `drawer 3`; a name without number is its own kind."""
+    kinds: dict[str, list[str]] = {}
+    for name in names:
+        numbered = _KIND.fullmatch(name)
+        kinds.setdefault(numbered[1] if numbered else name, []).append(name)
+    return {kind: tuple(each) for kind, each in kinds.items()}
+
+
+def numbers_for(question: str) -> tuple[str, ...]:
+    """The numbers that can be meant by a question for one; none if it shows no number."""
+    last = _SENTENCE.search(question.rstrip())
+    asked = set(re.findall(r"[A-Za-z]+", last[0])) if last else set()
+    shown = _NAMED.findall(question)
+    meant = [number for word, number in shown if word in asked]
+    return tuple(dict.fromkeys(meant or [number for _, number in shown]))

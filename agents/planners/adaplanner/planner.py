@@ -1,0 +1,236 @@
+"""The planner of one episode: the plan is written, run, refined and resumed as one task, which
+hands its commands to the rollout one by one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+
+from agents.acceptance import Rejection
+from agents.decoding import PlanLevel
+from agents.planners.adaplanner.asking import Asker, AskMode
+from agents.planners.adaplanner.host import EpisodeHost
+from agents.planners.adaplanner.rendezvous import Rendezvous
+from agents.planners.adaplanner.resuming import ResumeMode, first_difference, steps_of
+from agents.planners.planner import (
+    Decision,
+    DecisionKind,
+    ModelCall,
+    PlannerContext,
+    PlanRecord,
+    Purpose,
+)
+from agents.plans import ErrorKind, Outcome, OutcomeKind
+from agents.plans.worlds import WORLD_AGENTS, WorldAgent
+from agents.plans.writing import PlanTask, Writer, WrittenPlan
+from agents.prompts.plans import PlanExample, PlanPrompts
+from agents.prompts.refining import RefiningPrompts
+from agents.transcript import Transcript
+from envs.world import Observation
+from grammars import answers
+from inference.engine import Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Why a plan must be revised."""
+
+    plan: str
+    reason: str
+    """As the model is told."""
+    step: int | None
+
+
+class EpisodePlanner:
+    """Keeps the `Planner` contract."""
+
+    def __init__(
+        self,
+        context: PlannerContext,
+        *,
+        refinements: int,
+        resume: ResumeMode,
+        ask: AskMode,
+        samples: int,
+    ) -> None:
+        self._context = context
+        self._refinements = refinements
+        self._resume = resume
+        self._samples = samples
+        self._refining = RefiningPrompts.load()
+        self._meeting = Rendezvous()
+        self._questions = count()
+        self._asker = Asker(
+            context.engine,
+            context.decoding,
+            context.episode_id,
+            self._seed,
+            ask,
+            self._record,
+        )
+        self._calls: list[ModelCall] = []
+        self._plans: list[PlanRecord] = []
+        self._written = 0
+        self._actions = 0
+        self._prompt: tuple[Message, ...] = ()
+
+    async def decide(self, transcript: Transcript) -> Decision:
+        """See `Planner.decide`."""
+        if self._meeting.begun:
+            self._meeting.answer(transcript.last)
+        else:
+            self._meeting.start(self._solve(transcript.first))
+        command = await self._meeting.next_command()
+        self._actions += command is not None
+        calls, self._calls = self._calls, []
+        plans, self._plans = self._plans, []
+        return Decision(
+            kind=DecisionKind.STOP if command is None else DecisionKind.ACT,
+            text=command or "",
+            calls=tuple(calls),
+            prompt=self._prompt,
+            plans=tuple(plans),
+        )
+
+    async def close(self) -> None:
+        """Stop the plan and give its worker back."""
+        await self._meeting.close()
+
+    async def _solve(self, first: Observation) -> None:
+        """Run plan after plan; returns when the last one has failed too."""
+        context = self._context
+        assert context.plans is not None, "a planner that writes plans is given where to run them"
+        agent = WORLD_AGENTS[context.prompts.world](first, self._meeting.act)
+        prompts = PlanPrompts.load(agent.prompts)
+        example = prompts.example_for(context.kind, self._samples)
+        asked = prompts.messages(first.goal, agent.places, example)
+        self._prompt = asked
+        failure: Failure | None = None
+        rejected: Rejection | None = None
+        async with context.plans.session(EpisodeHost(agent, self._asker)) as session:
+            for _ in range(self._refinements + 1):
+                messages = self._messages(asked, first.goal, failure, rejected)
+                plan = await self._write(agent, example, messages)
+                rejected = plan.rejected
+                start = 1
+                if failure and plan.accepted:
+                    start = await self._start_from(messages, failure, plan.text)
+                self._note(plan, failure, start)
+                if plan.accepted:
+                    outcome = await session.run(plan.text, start)
+                    failure = failure_of(outcome, plan.text, agent)
+
+    async def _write(
+        self, agent: WorldAgent, example: PlanExample | None, messages: tuple[Message, ...]
+    ) -> WrittenPlan:
+        level = self._context.decoding.plan
+        task = PlanTask(
+            messages=messages,
+            world=agent.world,
+            skeleton=example.skeleton if example else None,
+            slots=agent.slots,
+        )
+        purpose = Purpose.REFINE if self._written else Purpose.PLAN
+        plan = await self._writer(purpose).plan(task, level)
+        self._record(plan.calls)
+        if level is PlanLevel.free and plan.rejected is Rejection.MALFORMED:
+            plan = await self._checked(plan, task)
+        return plan
+
+    async def _checked(self, plan: WrittenPlan, task: PlanTask) -> WrittenPlan:
+        """The code check (appendix 8.3.1): the model repairs what Python cannot read. It is asked
+        only about such plans, not whether there are mistakes.
+        """
+        said = self._refining.check.render(plan=plan.text, error=plan.verdict.syntax_error)
+        alone = PlanTask(
+            messages=(Message("user", said.strip()),), world=task.world, slots=task.slots
+        )
+        mended = await self._writer(Purpose.CHECK).plan(alone, PlanLevel.free)
+        self._record(mended.calls)
+        return mended
+
+    def _messages(
+        self,
+        asked: tuple[Message, ...],
+        goal: str,
+        failure: Failure | None,
+        rejected: Rejection | None,
+    ) -> tuple[Message, ...]:
+        """The prompt of the next plan: the first one's, and how the last one failed."""
+        messages = asked
+        if failure:
+            reason = self._refining.refine.render(
+                task=goal, reason=failure.reason, step=failure.step
+            )
+            messages = (
+                *messages,
+                Message("assistant", failure.plan),
+                Message("user", reason.strip()),
+            )
+        if rejected:
+            reason = self._refining.rejected.render(reason=rejected.value).strip()
+            last = messages[-1]
+            messages = (*messages[:-1], Message(last.role, f"{last.content}\n\n{reason}"))
+        return messages
+
+    async def _start_from(
+        self, messages: tuple[Message, ...], failure: Failure, revised: str
+    ) -> int:
+        compared = first_difference(failure.plan, revised, failure.step)
+        steps = len(steps_of(revised))
+        if self._resume is ResumeMode.diff or steps < 2:
+            return compared
+        question = self._refining.resume.render(step=failure.step).strip()
+        said = (*messages, Message("assistant", revised), Message("user", question))
+        most = self._context.decoding.max_action_tokens
+        written = await self._writer(Purpose.RESUME).fill(answers.start_from(steps), said, most)
+        self._record(written.calls)
+        return compared if written.rejected else int(written.text)
+
+    def _note(self, plan: WrittenPlan, failure: Failure | None, start: int) -> None:
+        self._plans.append(
+            PlanRecord(
+                text=plan.text,
+                level=self._context.decoding.plan.value,
+                rejected=plan.rejected,
+                reason=failure.reason if failure else "",
+                failed_step=failure.step if failure else None,
+                start_from=start,
+                after_actions=self._actions,
+            )
+        )
+
+    def _writer(self, purpose: Purpose) -> Writer:
+        name = f"{self._context.episode_id}.{purpose.value}{self._written}"
+        self._written += 1
+        return Writer(self._context.engine, self._context.decoding, name, self._seed, purpose)
+
+    def _seed(self, _: int) -> int:
+        """Every question of the episode has its own, in the order in which they come."""
+        return self._context.seed_for(next(self._questions))
+
+    def _record(self, calls: Sequence[ModelCall]) -> None:
+        self._calls += calls
+
+
+def failure_of(outcome: Outcome, plan: str, agent: WorldAgent) -> Failure:
+    """What the model is told of a plan that did not get the task done."""
+    step = None
+    match outcome.kind:
+        case OutcomeKind.FINISHED:
+            reason = "It ran to its end, but the task is not done."
+        case OutcomeKind.LIMIT:
+            reason = f"It was stopped, because it used too much: {outcome.limit}."
+        case OutcomeKind.FAILED if error := outcome.error:
+            step = error.step
+            if error.kind is ErrorKind.ASSERTION and error.message:
+                reason = error.message
+            else:
+                where = f" in `{error.source_line}`" if error.source_line else ""
+                reason = f"{error.type_name}: {error.message}{where}"
+        case _:
+            raise AssertionError(f"a plan cannot end so here: {outcome.kind}")
+    report = agent.report()
+    return Failure(
+        plan=plan, reason=reason if report in reason else f"{reason}\n{report}", step=step
+    )

@@ -1,0 +1,62 @@
+"""What can be chosen about AdaPlanner: the `planner` group's schema."""
+
+from dataclasses import dataclass
+
+from agents.decoding import Decoding, PlanLevel
+from agents.planners.adaplanner.asking import AskMode
+from agents.planners.adaplanner.planner import EpisodePlanner
+from agents.planners.adaplanner.resuming import ResumeMode
+from agents.planners.planner import Planner, PlannerContext
+from agents.plans.worlds import WORLD_AGENTS
+from agents.prompts.files import digest_of
+
+SAMPLES = (0, 2, 4, 6)
+
+
+@dataclass(kw_only=True)
+class AdaPlanner:
+    """Plans as code, refined in and out of plan."""
+
+    name: str = "adaplanner"
+    refinements: int = 6
+    """How often a plan may be revised in one episode, 0 or more (figures 4a and 4b)."""
+    resume: ResumeMode = ResumeMode.diff
+    ask: AskMode = AskMode.typed
+    samples: int = 6
+    """Worked examples for the six types of household tasks: 0, 2, 4 or 6 (table 4)."""
+
+    @property
+    def writes_plans(self) -> bool:
+        """See `PlannerFactory.writes_plans`."""
+        return True
+
+    def validate(self, world: str, decoding: Decoding) -> None:
+        """Raise `ValueError` naming the first setting that makes no sense."""
+        if world not in WORLD_AGENTS:
+            raise ValueError(
+                f"planner={self.name} has no plans for env={world}; it has for"
+                f" {', '.join(WORLD_AGENTS)}"
+            )
+        if decoding.plan is PlanLevel.skeleton and not self.samples:
+            raise ValueError(
+                "decoding.plan=skeleton fills a worked example, and planner.samples=0 has none;"
+                " use typed, or samples"
+            )
+        if self.refinements < 0:
+            raise ValueError(f"planner.refinements={self.refinements} must be 0 or more")
+        if self.samples not in SAMPLES:
+            raise ValueError(f"planner.samples={self.samples} must be one of 0, 2, 4, 6")
+
+    def prompts_digest(self, world: str) -> str:
+        """See `PlannerFactory.prompts_digest`."""
+        return digest_of(WORLD_AGENTS[world].prompts, "adaplanner")
+
+    def make(self, context: PlannerContext) -> Planner:
+        """The planner of one episode."""
+        return EpisodePlanner(
+            context,
+            refinements=self.refinements,
+            resume=self.resume,
+            ask=self.ask,
+            samples=self.samples,
+        )

@@ -1,0 +1,14 @@
+"""What `agent` is to a plan, one module a world: its methods as commands, and what it knows."""
+
+from collections.abc import Mapping
+
+from agents.plans.worlds.agent import Act, WorldAgent
+from agents.plans.worlds.household import HouseholdAgent
+
+WORLD_AGENTS: Mapping[str, type[WorldAgent]] = {
+    "alfworld": HouseholdAgent,
+    "household": HouseholdAgent,
+}
+"""By the name of the world; takes the first observation."""
+
+__all__ = ["WORLD_AGENTS", "Act", "HouseholdAgent", "WorldAgent"]

@@ -1,0 +1,110 @@
+"""`agent` in ALFWorld's households.
+
+Its methods are AdaPlanner's (appendix 8.3.1). `goto` also covers what the paper's leaves out: the
+world answers "Nothing happens." when the agent stands there already, as it does where two
+receptacles share one spot (115 of the 134 games of valid_unseen have such a pair). The agent then
+looks at the receptacle instead; where it knows that it is there, without asking to go.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import ClassVar
+
+from agents.plans.host import PlanValue
+from agents.plans.worlds.agent import Act, Interactions
+from envs.world import Observation
+from grammars.plans.household import household_plans, household_slots
+from grammars.plans.world import PlanWorld
+
+_RECEPTACLE = re.compile(r"\ban? ([a-z]+ [0-9]+)")
+_PUT = ("put ", "move ")
+"""How the command begins that puts a thing down, in the two wordings of ALFWorld."""
+NOWHERE = "the middle of the room"
+NOTHING = "nothing"
+
+
+class HouseholdAgent:
+    """See `WorldAgent`."""
+
+    prompts: ClassVar[str] = "household"
+
+    def __init__(self, first: Observation, act: Act) -> None:
+        """`first` lists the receptacles and shows how this game words its commands."""
+        self._interactions = Interactions(act)
+        self._receptacles = tuple(_RECEPTACLE.findall(first.text))
+        self._put = next(form for form in first.templates if form.startswith(_PUT))
+        self._world = household_plans(self._receptacles)
+        self._location = NOWHERE
+        self._holding = NOTHING
+
+    @property
+    def world(self) -> PlanWorld:
+        """See `WorldAgent.world`."""
+        return self._world
+
+    @property
+    def slots(self) -> Mapping[str, tuple[str, ...]]:
+        """See `WorldAgent.slots`."""
+        return household_slots(self._receptacles)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The receptacles in the order of the first look."""
+        return self._receptacles
+
+    async def call(self, method: str, args: tuple[str, ...]) -> PlanValue:
+        """See `WorldAgent.call`. Returns the text of the last answer."""
+        match method, args:
+            case "goto", (receptacle,):
+                return await self._goto(receptacle)
+            case "open_receptacle", (receptacle,):
+                command = f"open {receptacle}"
+            case "take", (thing, receptacle):
+                return await self._take(thing, receptacle)
+            case "put", (thing, receptacle):
+                return await self._put_down(thing, receptacle)
+            case (("clean" | "heat" | "cool"), (thing, receptacle)):
+                command = f"{method} {thing} with {receptacle}"
+            case "turn_on", (lamp,):
+                command = f"use {lamp}"
+            case _:
+                raise ValueError(f"no method {method} of {len(args)} arguments")
+        return (await self._interactions.act(command)).text
+
+    def attribute(self, name: str) -> PlanValue:
+        """See `WorldAgent.attribute`."""
+        known: Mapping[str, PlanValue] = {
+            "receptacles": list(self._receptacles),
+            "location": self._location,
+            "holding": self._holding,
+        }
+        return known[name]
+
+    def report(self) -> str:
+        """See `WorldAgent.report`."""
+        return self._interactions.report(self._location, self._holding)
+
+    async def _goto(self, receptacle: str) -> str:
+        if receptacle != self._location:
+            observation = await self._interactions.act(f"go to {receptacle}")
+            if not observation.invalid:
+                self._location = receptacle
+                return observation.text
+        observation = await self._interactions.act(f"examine {receptacle}")
+        if not observation.invalid:
+            self._location = receptacle
+        return observation.text
+
+    async def _take(self, thing: str, receptacle: str) -> str:
+        observation = await self._interactions.act(f"take {thing} from {receptacle}")
+        if observation.text.startswith("You pick up"):
+            self._holding = thing
+        return observation.text
+
+    async def _put_down(self, thing: str, receptacle: str) -> str:
+        marks = iter((thing, receptacle))
+        words = [next(marks) if word.isupper() else word for word in self._put.split(" ")]
+        observation = await self._interactions.act(" ".join(words))
+        if not observation.invalid and thing == self._holding:
+            self._holding = NOTHING
+        return observation.text
