@@ -18,6 +18,7 @@ usage: groundling COMMAND [ARGUMENT ...]
   serve [OVERRIDE ...]    start the model's server alone, for many runs with engine=attach
   report RUN_DIR ...      the results table of finished or unfinished runs, from their files
   doctor [OVERRIDE ...]   what is there, what is missing, and the fix for each
+  games make --out DIR    household games as files in ALFWorld's format (--help: settings)
 
   --help, --version
 
@@ -25,7 +26,7 @@ first run: groundling run experiment=quickstart
 exit codes: 0 done, 1 a mistake to mend, 2 command line, 3 some episodes not evaluated, 130 stopped
 """
 
-COMMANDS = ("run", "serve", "report", "doctor")
+COMMANDS = ("run", "serve", "report", "doctor", "games")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

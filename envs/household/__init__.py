@@ -1,11 +1,14 @@
-"""Households of our own: games in ALFWorld's format that we make ourselves, without end, played by
-ALFWorld's engine (`envs.alfworld`). Needs no data.
+"""Households of our own: games in ALFWorld's format, made here and without end, so that no data is
+needed. ALFWorld's engine (`envs.alfworld`) plays them, and so does the official package.
 
-`Household` is the configuration and opens a `HouseholdTasks`; `make_game` makes one game.
+`Household` is the configuration and opens a `HouseholdTasks`; `make_game` makes one game, and
+`write_game_folder` writes one where ALFWorld's games would be.
 """
 
+from envs.household.files import write_game_folder
 from envs.household.game import HouseholdGame, make_game
-from envs.household.settings import GameId, Settings, Split
+from envs.household.ids import GameId, parse_id
+from envs.household.settings import Settings, Split
 from envs.household.world import Household, HouseholdTasks
 
 __all__ = [
@@ -16,4 +19,6 @@ __all__ = [
     "Settings",
     "Split",
     "make_game",
+    "parse_id",
+    "write_game_folder",
 ]

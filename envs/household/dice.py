@@ -4,6 +4,8 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
+from envs.household.table import Range
+
 T = TypeVar("T")
 
 
@@ -20,6 +22,10 @@ class Dice:
     def between(self, least: int, most: int) -> int:
         """A whole number, both ends included."""
         return least + int(self._random() * (most - least + 1))
+
+    def within(self, bounds: Range) -> int:
+        """A whole number of the range."""
+        return self.between(bounds.least, bounds.most)
 
     def pick(self, items: Sequence[T]) -> T:
         """One of the items, each as likely as the others."""

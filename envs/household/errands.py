@@ -1,12 +1,13 @@
 """What can be asked for in which room, and in which order it is."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
 from envs.alfworld.goals import Kind
 from envs.household.dice import Dice
 from envs.household.settings import Split
-from envs.household.table import Room, Table
+from envs.household.table import Habit, read_table
 
 LAMP = "DeskLamp"
 
@@ -20,12 +21,12 @@ ROOMS = {
     Kind.COOL: (_KITCHEN,),
     Kind.LOOK: (_BEDROOM, _BEDROOM, _LIVING),
 }
-"""In turn; clean, heat and cool need an appliance, look a lamp."""
+"""In turn: where the type of task is possible, and how often it is there."""
 
 ABILITY = {Kind.CLEAN: "clean", Kind.HEAT: "heat", Kind.COOL: "cool"}
 
 APPLIANCE = {Kind.CLEAN: "SinkBasin", Kind.HEAT: "Microwave", Kind.COOL: "Fridge"}
-"""Never where the thing has to be put: it would be won there in one breath."""
+"""Never the target: there would be nothing to carry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,50 +39,50 @@ class Errand:
     target: str
     """The type of receptacle to put it in; of the lamp, for `look_at_obj_in_light`."""
 
+    @property
+    def copies(self) -> int:
+        """How many things are asked for."""
+        return 2 if self.kind is Kind.TWO else 1
 
-def errand(table: Table, kind: Kind, split: Split, seed: int, number: int) -> Errand:
-    """That of the game of this number: no two are alike before all have had their turn."""
+
+def errand(kind: Kind, split: Split, seed: int, number: int) -> Errand:
+    """That of the game of this number: in a room none comes again before all others have come."""
     rooms = ROOMS[kind]
-    turn, position = divmod(number, len(rooms))
+    turns, position = divmod(number, len(rooms))
     room = rooms[position]
-    turn = turn * rooms.count(room) + rooms[:position].count(room)
-    errands = _in_order(table.rooms[room].name, kind, split, seed)
-    return errands[turn % len(errands)]
+    before = turns * rooms.count(room) + rooms[:position].count(room)
+    errands = _in_order(kind, room, split, seed)
+    return errands[before % len(errands)]
 
 
 @cache
-def _in_order(room: str, kind: Kind, split: Split, seed: int) -> list[Errand]:
-    from envs.household.table import read_table
-
-    return Dice("errands", seed, split, kind, room).shuffled(possible(read_table(), kind, room))
+def _in_order(kind: Kind, room: str, split: Split, seed: int) -> list[Errand]:
+    return Dice("errands", seed, split, kind, room).shuffled(list(possible(kind, room)))
 
 
-def possible(table: Table, kind: Kind, room: str) -> list[Errand]:
+def possible(kind: Kind, room: str) -> Iterator[Errand]:
     """All errands of a type in a room."""
-    lies = table.rooms[room].lies
-    return [
-        Errand(kind=kind, room=room, thing=thing, target=target)
-        for thing in lies
-        if ABILITY.get(kind, "fixed") in table.things[thing] or kind not in ABILITY
-        if "fixed" not in table.things[thing]
-        for target in _targets(table, kind, table.rooms[room], thing)
-    ]
+    table = read_table()
+    for thing, habit in table.rooms[room].lies.items():
+        can = table.things[thing]
+        if "fixed" in can or (kind in ABILITY and ABILITY[kind] not in can):
+            continue
+        if kind is Kind.LOOK:
+            yield Errand(kind=kind, room=room, thing=thing, target=LAMP)
+            continue
+        for target in habit.where:
+            wanted = Errand(kind=kind, room=room, thing=thing, target=target)
+            if target != APPLIANCE.get(kind) and _has_room(wanted, habit):
+                yield wanted
 
 
-def _targets(table: Table, kind: Kind, room: Room, thing: str) -> list[str]:
-    if kind is Kind.LOOK:
-        return [LAMP]
-    habit = room.lies[thing]
-    needed = 2 if kind is Kind.TWO else 1
-    if habit.most < needed:
-        return []
-    return [
-        target
-        for target in habit.where
-        if target != APPLIANCE.get(kind)
-        and table.furniture[target].fits >= needed
-        and any(
-            weight > 0 and place != target and table.furniture[place].fits >= needed
-            for place, weight in habit.where.items()
-        )
-    ]
+def _has_room(wanted: Errand, habit: Habit) -> bool:
+    """Whether enough of the thing can lie elsewhere, and then together in the target."""
+    fits = {name: furniture.fits for name, furniture in read_table().furniture.items()}
+    elsewhere = (
+        place for place, weight in habit.where.items() if weight and place != wanted.target
+    )
+    return (
+        min(habit.most, fits[wanted.target]) >= wanted.copies
+        and max(map(fits.__getitem__, elsewhere), default=0) >= wanted.copies
+    )

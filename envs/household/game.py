@@ -1,19 +1,20 @@
-"""From the name of a game to its file."""
+"""From the id of a game to the game."""
 
 from dataclasses import dataclass
 
-from envs.alfworld import read_game, write_game
+from envs.alfworld import Game, read_game, write_game
 from envs.alfworld.goals import Kind
 from envs.alfworld.solver import solve
 from envs.household.dice import Dice
 from envs.household.errands import Errand, errand
-from envs.household.home import Furnished, build
+from envs.household.home import Home, build
+from envs.household.ids import GameId
 from envs.household.problem import write_problem
-from envs.household.settings import GameId
-from envs.household.table import read_table
 
 VERSION = 1
-"""Of the generator. It goes up when any game changes; the ids of the games then say so."""
+"""Of the generator. A game never changes under its id: whoever changes the generator or its table
+gives it a new version here, and the ids of the new games a mark of it.
+"""
 
 SENTENCES = {
     Kind.PLACE: ("put a {thing} in {target}.", "put some {thing} on {target}."),
@@ -32,29 +33,36 @@ class HouseholdGame:
 
     id: GameId
     errand: Errand
-    home: Furnished
+    home: Home
     task: str
     """The sentence behind `Your task is to:`."""
 
-    def text(self, wording: str, *, walkthrough: bool = False) -> str:
-        """The text of its `game.tw-pddl`, in the wording of 2.1.1 or 2.1.2."""
-        problem = write_problem(read_table(), self.errand, self.home, str(self.id))
-        text = write_game(problem=problem, task=self.task, version=wording)
-        if not walkthrough:
-            return text
-        commands = solve(read_game(text))
-        return write_game(problem=problem, task=self.task, version=wording, walkthrough=commands)
+    def play(self, wording: str) -> Game:
+        """As ALFWorld's engine plays it, in the wording of 2.1.1 or 2.1.2."""
+        return read_game(self._text(wording))
+
+    def text(self, wording: str) -> str:
+        """Its `game.tw-pddl`, which holds a walkthrough too."""
+        return self._text(wording, solve(self.play(wording)))
+
+    def _text(self, wording: str, walkthrough: tuple[str, ...] = ()) -> str:
+        name = f"household_{self.id}".replace("/", "_")
+        return write_game(
+            problem=write_problem(name, self.home, self.errand),
+            task=self.task,
+            version=wording,
+            walkthrough=walkthrough,
+        )
 
 
 def make_game(game: GameId) -> HouseholdGame:
-    """The game of this name, the same for ever."""
-    table, settings = read_table(), game.settings
-    asked = errand(table, game.kind, game.split, settings.seed, game.number)
-    words = str(game)
-    sentence = Dice("sentence", words).pick(SENTENCES[game.kind])
+    """The game of this id: always the same one."""
+    settings = game.settings
+    asked = errand(game.kind, game.split, settings.seed, game.number)
+    sentence = Dice("sentence", game).pick(SENTENCES[game.kind])
     return HouseholdGame(
         id=game,
         errand=asked,
-        home=build(table, asked, game.split, settings, words),
+        home=build(asked, game.split, settings, str(game)),
         task=sentence.format(thing=asked.thing.lower(), target=asked.target.lower()),
     )

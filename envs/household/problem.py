@@ -1,11 +1,13 @@
-"""A furnished home and an errand as a PDDL problem of ALFWorld's domain."""
+"""A home and an errand as a PDDL problem of ALFWorld's domain."""
+
+from collections.abc import Iterator
 
 from envs.alfworld.goals import Kind
 from envs.household.errands import Errand
-from envs.household.home import Furnished
-from envs.household.table import Table
+from envs.household.home import Home
+from envs.household.table import read_table
 
-ABILITIES = {
+PREDICATES = {
     "clean": "cleanable",
     "heat": "heatable",
     "cool": "coolable",
@@ -13,12 +15,11 @@ ABILITIES = {
     "hold": "isReceptacleObject",
     "toggle": "toggleable",
 }
+"""From what the table says of a thing to what the domain calls it."""
 
-NAMED = {
-    "otype": {"KnifeType", "ButterKnifeType"},
-    "rtype": {"SinkType", "SinkBasinType", "MicrowaveType", "FridgeType"},
-}
-"""Types that the domain names, so that every problem has to declare them."""
+NAMED_OBJECTS = {"Knife", "ButterKnife"}
+NAMED_RECEPTACLES = {"Sink", "SinkBasin", "Microwave", "Fridge"}
+"""The domain names these types, so that every problem has to declare them."""
 
 _PLACED = "(objectType {o} {thing}Type) (receptacleType ?r {target}Type) (inReceptacle {o} ?r)"
 _PREPARED = {
@@ -29,44 +30,48 @@ _PREPARED = {
 }
 
 
-def write_problem(table: Table, errand: Errand, home: Furnished, name: str) -> str:
+def write_problem(name: str, home: Home, errand: Errand) -> str:
     """The text of the problem."""
-    placed = {r.type for r in home.receptacles}
-    present = {thing.type for thing in home.things}
-    otypes = {f"{thing}Type" for thing in present} | NAMED["otype"]
-    rtypes = {f"{furniture}Type" for furniture in placed} | NAMED["rtype"]
-    places = sorted({0, *(r.place for r in home.receptacles)})
-    declared = [
-        "agent1 - agent",
-        *(f"{thing.id} - object" for thing in home.things),
-        *(f"{r.id} - receptacle" for r in home.receptacles),
-        *(f"{_place(place)} - location" for place in places),
-        *(f"{otype} - otype" for otype in sorted(otypes)),
-        *(f"{rtype} - rtype" for rtype in sorted(rtypes)),
-    ]
-    facts = [f"atLocation agent1 {_place(0)}"]
-    for r in home.receptacles:
-        facts.append(f"receptacleType {r.id} {r.type}Type")
-        facts.append(f"receptacleAtLocation {r.id} {_place(r.place)}")
-        if table.furniture[r.type].opens:
-            facts.append(f"openable {r.id}")
+    declared = "\n".join(_declarations(home))
+    initial = "\n".join(f"({fact})" for fact in _facts(home))
+    return (
+        f"(define (problem {name})\n(:domain alfred)\n(:objects\n{declared}\n)\n"
+        f"(:init\n{initial}\n)\n(:goal {_goal(errand)}))\n"
+    )
+
+
+def _declarations(home: Home) -> Iterator[str]:
+    yield "agent1 - agent"
+    yield from (f"{thing.id} - object" for thing in home.things)
+    yield from (f"{receptacle.id} - receptacle" for receptacle in home.receptacles)
+    places = {0, *(receptacle.place for receptacle in home.receptacles)}
+    yield from (f"{_place(place)} - location" for place in sorted(places))
+    objects = NAMED_OBJECTS | {thing.type for thing in home.things}
+    yield from (f"{name}Type - otype" for name in sorted(objects))
+    receptacles = NAMED_RECEPTACLES | {receptacle.type for receptacle in home.receptacles}
+    yield from (f"{name}Type - rtype" for name in sorted(receptacles))
+
+
+def _facts(home: Home) -> Iterator[str]:
+    table = read_table()
+    yield f"atLocation agent1 {_place(0)}"
+    for receptacle in home.receptacles:
+        yield f"receptacleType {receptacle.id} {receptacle.type}Type"
+        yield f"receptacleAtLocation {receptacle.id} {_place(receptacle.place)}"
+        if table.furniture[receptacle.type].opens:
+            yield f"openable {receptacle.id}"
     for thing in home.things:
         can = table.things[thing.type]
-        facts.append(f"objectType {thing.id} {thing.type}Type")
-        facts.append(f"inReceptacle {thing.id} {thing.inside.id}")
-        facts.append(f"objectAtLocation {thing.id} {_place(thing.inside.place)}")
-        facts += [f"{ABILITIES[word]} {thing.id}" for word in ABILITIES if word in can]
+        yield f"objectType {thing.id} {thing.type}Type"
+        yield f"inReceptacle {thing.id} {thing.inside.id}"
+        yield f"objectAtLocation {thing.id} {_place(thing.inside.place)}"
+        yield from (f"{fact} {thing.id}" for word, fact in PREDICATES.items() if word in can)
         if "fixed" not in can:
-            facts.append(f"pickupable {thing.id}")
-    for furniture in sorted(placed):
-        for thing_type in table.accepts(furniture):
-            if thing_type in present and "fixed" not in table.things[thing_type]:
-                facts.append(f"canContain {furniture}Type {thing_type}Type")
-    initial = "\n".join(f"({fact})" for fact in facts)
-    return (
-        f"(define (problem household_{name.replace('/', '_')})\n(:domain alfred)\n"
-        f"(:objects\n{chr(10).join(declared)}\n)\n(:init\n{initial}\n)\n(:goal {_goal(errand)}))\n"
-    )
+            yield f"pickupable {thing.id}"
+    movable = {thing.type for thing in home.things if "fixed" not in table.things[thing.type]}
+    for furniture in sorted({receptacle.type for receptacle in home.receptacles}):
+        for thing_type in sorted(movable & table.accepted(furniture)):
+            yield f"canContain {furniture}Type {thing_type}Type"
 
 
 def _place(number: int) -> str:

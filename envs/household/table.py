@@ -70,10 +70,10 @@ class Table:
     digest: str
     """16 hex digits of SHA-256 of the file."""
 
-    def accepts(self, furniture: str) -> list[str]:
-        """What may be put there, whichever the room, in order."""
+    def accepted(self, furniture: str) -> set[str]:
+        """What may be put there, whichever the room."""
         habits = (item for room in self.rooms.values() for item in room.lies.items())
-        return sorted({thing for thing, habit in habits if furniture in habit.where})
+        return {thing for thing, habit in habits if furniture in habit.where}
 
 
 @cache

@@ -3,27 +3,34 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from envs.alfworld import AlfworldEpisode, read_game
+from envs.alfworld import AlfworldEpisode
+from envs.alfworld.dialect import PUT_FORMS
 from envs.errors import WorldSetupError
 from envs.household.game import VERSION, make_game
+from envs.household.ids import GameId, marks
 from envs.household.selection import select_games
-from envs.household.settings import DIFFICULTIES, NORMAL, GameId, Settings, Split
+from envs.household.settings import DIFFICULTIES, NORMAL, Settings, Split
 from envs.household.table import read_table
 from envs.world import Affordances, Task
 
-WORDINGS = ("2.1.2", "2.1.1")
+_CHOICES = {
+    "split": tuple(Split),
+    "wording": tuple(PUT_FORMS.values()),
+    "difficulty": tuple(DIFFICULTIES),
+}
+_LEAST = {"variations": 1, "limit": 0, "max_steps": 1, "receptacles": 0, "objects": 0, "seed": 0}
 
 
 @dataclass(kw_only=True)
 class Household:
-    """Which games. They are like ALFWorld's but none of them, and so results are no ALFWorld results."""
+    """Which games. They are like ALFWorld's, but results in them are no results in ALFWorld."""
 
     name: str = "household"
     tasks: list[str] = field(default_factory=list)
     """Types (`clean`, `pick_clean_then_place_in_recep`) or single games (`clean/test-0007`); empty
     means all six types."""
     split: str = "test"
-    """train or test, which share no home; a single game is of the split that it names."""
+    """train or test; they share no home. A single game is of the split that it names."""
     variations: int = 3
     """The first so many games of each type; there is no last one."""
     max_steps: int = 50
@@ -33,18 +40,20 @@ class Household:
     wording: str = "2.1.2"
     """ALFWorld's: 2.1.2 (`move X to Y`) or 2.1.1 (`put X in/on Y`)."""
     difficulty: str = NORMAL
-    """easy, normal (like ALFWorld's homes) or hard."""
+    """easy, normal (like ALFWorld's homes) or hard: how many receptacles and objects there are, and
+    how many receptacles are closed."""
     receptacles: int = 0
-    """So many in each home, as far as the room allows; 0: by the difficulty."""
+    """So many in each home, as far as the room allows; 0: as the difficulty has it."""
     closed: float = -1.0
-    """So large a share of them is closed at first, 0 to 1; -1: by the difficulty."""
+    """So large a share of them is closed, 0 to 1 in hundredths, as far as the room allows; -1: as
+    the difficulty has it."""
     objects: int = 0
-    """So many in each home, as far as the room allows; 0: by the difficulty."""
+    """So many in each home, as far as the room allows; 0: as the difficulty has it."""
     seed: int = 0
-    """Another seed, other games."""
+    """With another one all games are others."""
 
     def open(self, slots: int) -> "HouseholdTasks":
-        """Check everything and select the games; each is made when it is played.
+        """Check everything and select the games; a game is made when it is played.
 
         Args:
             slots: how many episodes live at once at most; they share nothing that changes.
@@ -58,51 +67,32 @@ class Household:
             )
         return HouseholdTasks(self, self.games())
 
-    def select(self) -> tuple[Task, ...]:
-        """The tasks of this configuration.
-
-        Raises:
-            WorldSetupError: a value is wrong.
-        """
-        return tuple(map(_task, self.games()))
-
     def games(self) -> tuple[GameId, ...]:
         """The selected games.
 
         Raises:
             WorldSetupError: a value is wrong.
         """
-        for option, allowed in (
-            ("split", tuple(Split)),
-            ("wording", WORDINGS),
-            ("difficulty", tuple(DIFFICULTIES)),
-        ):
-            value = getattr(self, option)
-            if value not in allowed:
+        for option, choices in _CHOICES.items():
+            if getattr(self, option) not in choices:
                 raise WorldSetupError(
-                    f"env.{option}={value} is none of household: take {' or '.join(allowed)}"
+                    f"env.{option}={getattr(self, option)} is not known to household: "
+                    f"take {' or '.join(choices)}"
                 )
-        for option, least in (
-            ("variations", 1),
-            ("limit", 0),
-            ("max_steps", 1),
-            ("receptacles", 0),
-            ("objects", 0),
-            ("seed", 0),
-        ):
-            value = getattr(self, option)
-            if value < least:
+        for option, least in _LEAST.items():
+            if getattr(self, option) < least:
                 raise WorldSetupError(
-                    f"env.{option}={value} is too small for household: take {least} or more"
+                    f"env.{option}={getattr(self, option)} is too small for household: "
+                    f"take {least} or more"
                 )
-        if not (self.closed == -1 or 0 <= self.closed <= 1):
+        if self.closed != -1 and not 0 <= self.closed <= 1:
             raise WorldSetupError(
-                f"env.closed={self.closed} is no share: take 0 to 1, or -1 for the difficulty's"
+                f"env.closed={self.closed} is no share: take 0 to 1, or -1 for the usual one"
             )
         settings = Settings(
             difficulty=self.difficulty,
             receptacles=self.receptacles,
-            closed=self.closed,
+            closed=round(float(self.closed), 2),
             objects=self.objects,
             seed=self.seed,
         )
@@ -120,28 +110,29 @@ class HouseholdTasks:
     @property
     def tasks(self) -> tuple[Task, ...]:
         """The selected games in the order in which they are run."""
-        return tuple(map(_task, self._games.values()))
+        return tuple(
+            Task(id=name, kind=game.short, name=game.kind.value)
+            for name, game in self._games.items()
+        )
 
     @property
     def card(self) -> Mapping[str, str]:
-        """What changes the numbers; `split` names the splits that the games really come from."""
-        config = self._config
-        splits = {game.split for game in self._games.values()}
+        """What changes the numbers; `split` and `settings` are those that the games really have."""
+        games = self._games.values()
+        splits = {game.split for game in games}
+        settings = {"-".join(marks(game.settings)) or NORMAL for game in games}
         return {
             "world": "household",
-            "engine": "ALFWorld's, native; the games are generated and not ALFWorld's",
+            "games": "generated in ALFWorld's format; not ALFWorld",
             "generator": str(VERSION),
             "table sha256": read_table().digest,
+            "engine": "native",
             "split": ",".join(split for split in Split if split in splits),
-            "tasks": str(len(self._games)),
-            "max_steps": str(config.max_steps),
+            "settings": ", ".join(sorted(settings)),
+            "tasks": str(len(games)),
+            "max_steps": str(self._config.max_steps),
             "score": "100 when the world says won, else 0",
-            "wording": config.wording,
-            "settings": ", ".join(
-                sorted(
-                    {game.settings.suffix.lstrip("-") or NORMAL for game in self._games.values()}
-                )
-            ),
+            "wording": self._config.wording,
         }
 
     def make(self, task: Task, affordances: Affordances) -> AlfworldEpisode:
@@ -153,12 +144,7 @@ class HouseholdTasks:
         game = self._games.get(task.id)
         if game is None:
             raise WorldSetupError(f"household has no game {task.id!r} here: take one of env.tasks")
-        text = make_game(game).text(self._config.wording)
-        return AlfworldEpisode(task.id, read_game(text), affordances)
+        return AlfworldEpisode(task.id, make_game(game).play(self._config.wording), affordances)
 
     def close(self) -> None:
         """Nothing is held."""
-
-
-def _task(game: GameId) -> Task:
-    return Task(id=str(game), kind=game.kind.name.lower(), name=game.kind.value)
