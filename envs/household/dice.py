@@ -1,5 +1,6 @@
 """Chance that falls alike for ever: the same words, the same draws, in every version of Python."""
 
+import math
 import random
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
@@ -33,7 +34,7 @@ class Dice:
 
     def weighted(self, weights: Mapping[T, float]) -> T:
         """One of the keys, as likely as it weighs; at least one weight is above 0."""
-        left = self._random() * sum(weights.values())
+        left = self._random() * math.fsum(weights.values())  # `sum` rounds otherwise since 3.12
         drawn = None
         for item, weight in weights.items():
             if weight > 0:

@@ -9,8 +9,8 @@ from envs.household.settings import DIFFICULTIES, NORMAL, Settings, Split
 TYPES = {kind.name.lower(): kind for kind in Kind}
 """From the short name of a type of task (`clean`) to the type."""
 
-_FIELDS = {field.name[0]: field for field in fields(Settings) if field.name != "difficulty"}
-"""From the letter of a mark to what it sets."""
+_NAMES = {field.name[0]: field.name for field in fields(Settings) if field.name != "difficulty"}
+"""From the letter of a mark to the setting."""
 
 _ID = re.compile(rf"({'|'.join(TYPES)})/({'|'.join(Split)})-(\d{{1,9}})((?:-[a-z0-9.]+)*)")
 
@@ -36,7 +36,7 @@ class GameId:
 
 
 def parse_id(text: str) -> GameId | None:
-    """The game of this name, or None if it is none's."""
+    """The game that is called so; None if none is."""
     found = _ID.fullmatch(text)
     settings = _read(found[4].split("-")[1:]) if found else None
     if found is None or settings is None:
@@ -49,9 +49,9 @@ def parse_id(text: str) -> GameId | None:
 def marks(settings: Settings) -> list[str]:
     """What is not as usual: `hard`, and a letter and a number for each other setting."""
     said = [] if settings.difficulty == NORMAL else [settings.difficulty]
-    for letter, field in _FIELDS.items():
-        value = getattr(settings, field.name)
-        if value != field.default:
+    for letter, name in _NAMES.items():
+        value = getattr(settings, name)
+        if value != getattr(Settings(), name):
             said.append(f"{letter}{value}")
     return said
 
@@ -59,13 +59,13 @@ def marks(settings: Settings) -> list[str]:
 def _read(said: list[str]) -> Settings | None:
     values: dict[str, str | int | float] = {}
     for mark in said:
-        field = _FIELDS.get(mark[0])
+        name, number = _NAMES.get(mark[0]), mark[1:]
         if mark in DIFFICULTIES:
             values["difficulty"] = mark
-        elif field is not None and re.fullmatch(
-            r"0\.\d\d?|1\.0" if mark[0] == "c" else r"\d{1,9}", mark[1:]
-        ):
-            values[field.name] = float(mark[1:]) if mark[0] == "c" else int(mark[1:])
+        elif name == "closed" and re.fullmatch(r"0\.\d\d?|1\.0", number):
+            values[name] = float(number)
+        elif name not in (None, "closed") and number.isdecimal():
+            values[name] = int(number)
         else:
             return None
     return Settings(**values)  # type: ignore[arg-type]

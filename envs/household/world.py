@@ -124,7 +124,7 @@ class HouseholdTasks:
         return {
             "world": "household",
             "games": "generated in ALFWorld's format; not ALFWorld",
-            "generator": str(VERSION),
+            "household": f"generator {VERSION}",
             "table sha256": read_table().digest,
             "engine": "native",
             "split": ",".join(split for split in Split if split in splits),

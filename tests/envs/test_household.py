@@ -120,5 +120,5 @@ def test_the_card_says_what_the_games_are_and_that_they_are_not_alfworlds() -> N
     assert card["world"] == "household"
     assert "not ALFWorld" in card["games"]
     assert (card["split"], card["settings"]) == ("train,test", "easy-s4, normal")
-    assert (card["generator"], len(card["table sha256"])) == ("1", 16)
+    assert (card["household"], len(card["table sha256"])) == ("generator 1", 16)
     assert Household(wording="2.1.1").open(1).card["wording"] == "2.1.1"
