@@ -21,17 +21,19 @@ class Receptacle:
     """Those of one place are at hand together; counted from 1, 0 being where the agent starts."""
 
 
-def furnish(errand: Errand, settings: Settings, dice: Dice) -> tuple[Receptacle, ...]:
-    """The receptacles in the order in which ALFWorld lists them."""
+def furnish(
+    errand: Errand, settings: Settings, dice: Dice, *, larger: int = 0
+) -> tuple[Receptacle, ...]:
+    """The receptacles in the order in which ALFWorld lists them; so many more than is wanted."""
     table = read_table()
     room, scale = table.rooms[errand.room], DIFFICULTIES[settings.difficulty]
     usual = round(dice.within(room.receptacles) * scale.receptacles)
-    wanted = settings.receptacles or usual
     share = settings.closed if settings.closed >= 0 else min(1.0, room.closed * scale.closed)
-    closed = round(share * wanted)
     chosen = Counter(room.always)
     for needed in _needed(room, errand, dice):
         chosen[needed] = max(1, chosen[needed])
+    wanted = max(settings.receptacles or usual, chosen.total()) + larger
+    closed = round(share * wanted)
     while chosen.total() < wanted:
         more = {name: w for name, w in room.more.items() if chosen[name] < room.upto[name]}
         if not more:

@@ -10,8 +10,9 @@ from envs.household.filling import Thing, fill
 from envs.household.furnishing import Receptacle, furnish
 from envs.household.settings import Settings, Split
 
-ATTEMPTS = 200
-"""Half of all homes belong to the other split, and in some small ones not everything fits."""
+ATTEMPTS, PATIENCE = 400, 20
+"""Half of all homes belong to the other split, and in some small ones not everything fits. After so
+many failures in a row homes are made one receptacle larger."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +27,7 @@ def build(errand: Errand, split: Split, settings: Settings, words: str) -> Home:
     """A home of this split: for the same arguments the same one."""
     for attempt in range(ATTEMPTS):
         dice = Dice(words, attempt)
-        receptacles = furnish(errand, settings, dice)
+        receptacles = furnish(errand, settings, dice, larger=attempt // PATIENCE)
         if split_of(receptacles) is split:
             things = fill(errand, settings, receptacles, dice)
             if things is not None:

@@ -107,3 +107,16 @@ def test_help_tells_the_settings(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["games", "--help"]) == 0
     said = capsys.readouterr().out
     assert all(f"env.{option}" in said for option in ("split", "difficulty", "wording", "seed"))
+
+
+def test_results_are_called_households_and_never_alfworlds(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = ["env=household", "env.tasks=[look]", "env.variations=1", "env.max_steps=3"]
+    folder = tmp_path / "run"
+    assert main(["run", *words, "engine=random", f"run_dir={folder}", "decoding=greedy"]) == 0
+    said = capfd.readouterr().out
+    assert "act in household choosing at random" in said
+    assert "alfworld" not in said.lower()
+    card = json.loads((folder / "protocol.json").read_text())["protocol"]
+    assert (card["world"]["world"], card["prompts"]["world"]) == ("household", "household")

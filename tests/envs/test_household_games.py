@@ -79,6 +79,14 @@ def test_other_difficulties_can_be_won_too(difficulty: str) -> None:
         assert solve(game.play("2.1.2"))
 
 
+def test_the_smallest_homes_are_large_enough_for_what_is_asked() -> None:
+    """So small that a split may have none of that size."""
+    for split, number in product(Split, range(60)):
+        smallest = Settings(receptacles=1, objects=1)
+        name = GameId(kind=Kind.PLACE, split=split, number=number, settings=smallest)
+        assert solve(make_game(name).play("2.1.2"))
+
+
 def test_a_game_asks_for_what_its_name_says(games: list[HouseholdGame], played: list[Game]) -> None:
     for made_one, game in zip(games, played, strict=True):
         asked = made_one.errand
