@@ -16,6 +16,7 @@ usage: groundling COMMAND [ARGUMENT ...]
 
   run [OVERRIDE ...]      evaluate an agent in a world (-m: several; --help: parts and settings)
   serve [OVERRIDE ...]    start the model's server alone, for many runs with engine=attach
+  discover [OVERRIDE ...] find skills for agent=adaplanner by trying, into a library of plans
   report RUN_DIR ...      the results table of finished or unfinished runs, from their files
   doctor [OVERRIDE ...]   what is there, what is missing, and the fix for each
   games make --out DIR    household games as files in ALFWorld's format (--help: settings)
@@ -26,7 +27,7 @@ first run: groundling run experiment=quickstart
 exit codes: 0 done, 1 a mistake to mend, 2 command line, 3 some episodes not evaluated, 130 stopped
 """
 
-COMMANDS = ("run", "serve", "report", "doctor", "games")
+COMMANDS = ("run", "serve", "discover", "report", "doctor", "games")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

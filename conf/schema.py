@@ -15,6 +15,7 @@ from agents.memory import NoMemory
 from agents.planners.adaplanner import AdaPlanner
 from agents.planners.turnwise import Turnwise
 from agents.reflection import NoReflection
+from agents.skills.discovery import Discover
 from envs.alfworld import Alfworld
 from envs.household import Household
 from envs.scienceworld import ScienceWorld
@@ -52,6 +53,8 @@ class RunConfig:
     """How often an episode is begun before a crash of engine or world leaves it not evaluated."""
     control: bool = True
     """Whether a model under a grammar is followed by the same episodes played at random."""
+    discover: Discover = field(default_factory=Discover)
+    """For `groundling discover` alone."""
     run_dir: str = MISSING
     experiment: str | None = None
 
@@ -65,6 +68,7 @@ class RunConfig:
         if self.model.context_length < 1:
             raise ValueError(f"model.context_length={self.model.context_length} must be at least 1")
         self.decoding.validate()
+        self.discover.validate()
         self.planner.validate(self.env.name, self.decoding)
         if self.engine.name == "random" and not self.constrained:
             key = "plan" if self.planner.writes_plans else "actions"

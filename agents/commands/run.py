@@ -38,7 +38,7 @@ def run(config: RunConfig, folder: Path) -> int:
     tasks: TaskSet = config.env.open(config.concurrency)
     try:
         with RunStore.open(folder) as store, terminable():
-            code = asyncio.run(_evaluate(config, tasks, store, console))
+            code = asyncio.run(evaluate(config, tasks, store, console))
             if config.control and control.applies(
                 config.engine.name, constrained=config.constrained
             ):
@@ -50,7 +50,7 @@ def run(config: RunConfig, folder: Path) -> int:
         )
         return STOPPED
     except BaseExceptionGroup as group:
-        raise _first(group) from group
+        raise first_error(group) from group
     finally:
         tasks.close()
     print_report([folder], console)
@@ -66,10 +66,11 @@ def _control(config: RunConfig, tasks: TaskSet, folder: Path, console: Console) 
     )
     console.print("the random control: the same episodes, chosen at random under the same grammar")
     with RunStore.open(control.folder_of(folder)) as store:
-        return asyncio.run(_evaluate(chance, tasks, store, console))
+        return asyncio.run(evaluate(chance, tasks, store, console))
 
 
-async def _evaluate(config: RunConfig, tasks: TaskSet, store: RunStore, console: Console) -> int:
+async def evaluate(config: RunConfig, tasks: TaskSet, store: RunStore, console: Console) -> int:
+    """Run what the folder lacks. Returns the exit code."""
     settings = Settings(
         repeat=config.repeat,
         seed=config.seed,
@@ -80,7 +81,7 @@ async def _evaluate(config: RunConfig, tasks: TaskSet, store: RunStore, console:
     prompts = PromptSet.load(config.env.name)
     agent = protocol.AgentCard(
         name=config.agent,
-        planner=asdict(config.planner),
+        planner=config.planner.card(),
         reflection=asdict(config.reflection),
         memory=asdict(config.memory),
         writes_plans=config.planner.writes_plans,
@@ -129,7 +130,7 @@ def _grammars(config: RunConfig) -> tuple[Grammar, ...]:
     return ()
 
 
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
     """The first leaf: what ended the run; the others were cancelled because of it."""
     error: BaseException = group
     while isinstance(error, BaseExceptionGroup):

@@ -7,11 +7,11 @@ up the model, nor the other way round.
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from agents.decoding import Decoding
 from agents.evaluation.episode import EpisodeKey, EpisodeRow, Step
@@ -37,6 +37,10 @@ class PlannerFactory(Protocol):
     @property
     def writes_plans(self) -> bool:
         """Whether `decoding.plan` means anything to it."""
+        ...
+
+    def card(self) -> Mapping[str, Any]:
+        """Every option that changes a number, for the protocol."""
         ...
 
     def prompts_digest(self, world: str) -> str:

@@ -29,6 +29,8 @@ def help_given(protocol: Mapping[str, Any]) -> Iterator[str]:
     if "plan" in decoding:
         plan = PlanLevel(decoding["plan"])
         yield f"help for plans, {plan.value}: {plan.help}"
+    if skills := protocol["agent"]["planner"].get("skills"):
+        yield f"skills: worked examples of like tasks come from a library ({skills})"
 
 
 def not_evaluated(faults: Sequence[Fault]) -> Iterator[str]:

@@ -6,7 +6,9 @@ be said; in free text it is sent to the world as it stands, which will not under
 counted. A thought that the token limit cut short is kept: it is only talk.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from agents.acceptance import Rejection, rejection
 from agents.decoding import ActionMode, Decoding
@@ -33,6 +35,10 @@ class Turnwise:
 
     def validate(self, world: str, decoding: Decoding) -> None:
         """Every setting makes sense in every world."""
+
+    def card(self) -> Mapping[str, Any]:
+        """See `PlannerFactory.card`."""
+        return asdict(self)
 
     def prompts_digest(self, world: str) -> str:
         """It has no prompts besides the world's."""

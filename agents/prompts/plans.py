@@ -6,6 +6,7 @@ The example is written in exactly the form that the grammars allow (`grammars.pl
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
+from types import MappingProxyType
 
 import yaml
 from jinja2 import Environment, StrictUndefined
@@ -14,6 +15,7 @@ from grammars.plans.skeleton import Skeleton
 from inference.engine import Message
 
 _JINJA = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+_NONE: Mapping[str, "PlanExample"] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +35,8 @@ class PlanPrompts:
     """Jinja: knows `receptacles`, `task`, and `example` with its task and receptacles, or ''."""
     examples: Mapping[str, PlanExample]
     """By their names: `pick`, `clean`, ..."""
+    types: Mapping[str, str]
+    """What the worlds call a type of task, and what it is called here: as its own example."""
     allotments: Mapping[int, Mapping[str, str]]
     """By the number of examples in all, and by the kind of a task as the world names it: which
     example it gets (AdaPlanner, table 4)."""
@@ -56,18 +60,24 @@ class PlanPrompts:
                 )
                 for kind, entry in listed["tasks"].items()
             },
+            types=listed["types"],
             allotments={
                 samples: {kind: given[own] for kind, own in listed["types"].items()}
                 for samples, given in listed["allotments"].items()
             },
         )
 
-    def example_for(self, kind: str, samples: int) -> PlanExample | None:
-        """The worked example for a kind of task; none where there are 0 samples.
+    def example_for(
+        self, kind: str, samples: int, learned: Mapping[str, PlanExample] = _NONE
+    ) -> PlanExample | None:
+        """The worked example for a kind of task: what was learned for its type, by the type's name
+        here, else that of the samples; none where there are 0 samples.
 
         Raises:
             KeyError: a kind or a number of samples that is not known.
         """
+        if own := learned.get(self.types[kind]):
+            return own
         return self.examples[self.allotments[samples][kind]] if samples else None
 
     def messages(

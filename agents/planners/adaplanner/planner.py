@@ -2,7 +2,7 @@
 hands its commands to the rollout one by one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -52,11 +52,13 @@ class EpisodePlanner:
         resume: ResumeMode,
         ask: AskMode,
         samples: int,
+        skills: Mapping[str, PlanExample],
     ) -> None:
         self._context = context
         self._refinements = refinements
         self._resume = resume
         self._samples = samples
+        self._skills = skills
         self._refining = RefiningPrompts.load()
         self._meeting = Rendezvous()
         self._questions = count()
@@ -102,7 +104,7 @@ class EpisodePlanner:
         assert context.plans is not None, "a planner that writes plans is given where to run them"
         agent = WORLD_AGENTS[context.prompts.world](first, self._meeting.act)
         prompts = PlanPrompts.load(agent.prompts)
-        example = prompts.example_for(context.kind, self._samples)
+        example = prompts.example_for(context.kind, self._samples, self._skills)
         asked = prompts.messages(first.goal, agent.places, example)
         self._prompt = asked
         failure: Failure | None = None

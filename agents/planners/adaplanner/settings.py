@@ -1,6 +1,10 @@
 """What can be chosen about AdaPlanner: the `planner` group's schema."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 from agents.decoding import Decoding, PlanLevel
 from agents.planners.adaplanner.asking import AskMode
@@ -9,8 +13,11 @@ from agents.planners.adaplanner.resuming import ResumeMode
 from agents.planners.planner import Planner, PlannerContext
 from agents.plans.worlds import WORLD_AGENTS
 from agents.prompts.files import digest_of
+from agents.skills import library as skill_files
+from agents.skills.fitting import check_fit
+from agents.skills.skill import Library
 
-SAMPLES = (0, 2, 4, 6)
+SAMPLES = (0, 1, 2, 4, 6)
 
 
 @dataclass(kw_only=True)
@@ -23,7 +30,11 @@ class AdaPlanner:
     resume: ResumeMode = ResumeMode.diff
     ask: AskMode = AskMode.typed
     samples: int = 6
-    """Worked examples for the six types of household tasks: 0, 2, 4 or 6 (table 4)."""
+    """Worked examples for the six types of household tasks: 0, 1 (the simplest type's, figure 4d),
+    2, 4 or 6 (table 4)."""
+    skills: str = ""
+    """A library made by `groundling discover`: tasks of a kind that it has a skill for get that in
+    place of a sample. Empty: none."""
 
     @property
     def writes_plans(self) -> bool:
@@ -45,7 +56,22 @@ class AdaPlanner:
         if self.refinements < 0:
             raise ValueError(f"planner.refinements={self.refinements} must be 0 or more")
         if self.samples not in SAMPLES:
-            raise ValueError(f"planner.samples={self.samples} must be one of 0, 2, 4, 6")
+            raise ValueError(f"planner.samples={self.samples} must be one of 0, 1, 2, 4, 6")
+        if self.skills:
+            check_fit(self.skills, self.library, world, decoding.plan)
+
+    @cached_property
+    def library(self) -> Library:
+        """Read once, so that a whole run has the same skills.
+
+        Raises:
+            LibraryError: it cannot be used.
+        """
+        return skill_files.read_library(Path(self.skills)) if self.skills else Library()
+
+    def card(self) -> Mapping[str, Any]:
+        """See `PlannerFactory.card`: of the skills their digest, wherever they lie."""
+        return {**asdict(self), "skills": skill_files.digest_of(self.library)}
 
     def prompts_digest(self, world: str) -> str:
         """See `PlannerFactory.prompts_digest`."""
@@ -59,4 +85,5 @@ class AdaPlanner:
             resume=self.resume,
             ask=self.ask,
             samples=self.samples,
+            skills={kind: skill.example for kind, skill in self.library.in_use.items()},
         )
