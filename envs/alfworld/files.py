@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -15,9 +15,9 @@ from envs.errors import WorldSetupError
 GAME = "game.tw-pddl"
 
 HOW_TO_GET = (
-    "set ALFWORLD_DATA (or env.data) to the folder that holds it; alfworld-download, which comes "
-    "with 'pip install alfworld', fetches it, or unpack the json and pddl archives from "
-    "github.com/alfworld/alfworld/releases there"
+    "set ALFWORLD_DATA (or env.data) to the folder that holds it, or fetch it into "
+    "~/.cache/alfworld with 'pip install alfworld==0.4.2' and 'alfworld-download'; env=household "
+    "plays games like these and needs no data"
 )
 
 
@@ -31,6 +31,9 @@ class Split(StrEnum):
 
 OFFICIAL_COUNTS = {Split.TRAIN: 3553, Split.VALID_SEEN: 140, Split.VALID_UNSEEN: 134}
 """Playable games, as in the paper."""
+
+SHOWN = 3
+"""So many damaged games are named in a message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +58,8 @@ class Survey:
     split: Split
     games: tuple[GameFile, ...]
     """In the order of their ids, whatever the order on disk."""
-    excluded: Mapping[str, int]
-    """Folders that are no playable game, by reason."""
+    left_out: Mapping[str, str]
+    """Folders that are no playable game, by their ids, with the reason."""
 
     def check_count(self) -> None:
         """Refuse a split that is not whole.
@@ -66,12 +69,17 @@ class Survey:
         """
         official = OFFICIAL_COUNTS[self.split]
         if len(self.games) != official:
-            left_out = ", ".join(f"{n} {reason}" for reason, n in self.excluded.items())
             raise WorldSetupError(
                 f"ALFWorld's {self.split} has {official} games, but here are {len(self.games)} "
-                f"(left out: {left_out or 'nothing'}): download it again, or set env.limit or "
-                "env.tasks to run some of what is there"
+                f"(left out: {reasons([self])}): download it again, or run some of what is there "
+                "with env.limit, env.variations or env.tasks"
             )
+
+
+def reasons(surveys: Iterable[Survey]) -> str:
+    """How many folders were left out for which reason, for people."""
+    counts = Counter(reason for survey in surveys for reason in survey.left_out.values())
+    return ", ".join(f"{count} {reason}" for reason, count in sorted(counts.items())) or "nothing"
 
 
 def survey(folder: Path, split: Split) -> Survey:
@@ -82,51 +90,75 @@ def survey(folder: Path, split: Split) -> Survey:
         split: which one.
 
     Raises:
-        WorldSetupError: there is no such folder, or a game speaks no known wording.
+        WorldSetupError: there is no such folder, or games in it are damaged or speak no known
+            wording; the message names some of them.
     """
     root = folder / split
     if not root.is_dir():
-        raise WorldSetupError(f"ALFWorld's games are not in {root}: {HOW_TO_GET}")
-    games = []
-    excluded: Counter[str] = Counter()
+        raise WorldSetupError(f"ALFWorld's games are not in {root}: {_where_else(folder, split)}")
+    games: list[GameFile] = []
+    left_out: dict[str, str] = {}
+    damaged: dict[Path, str] = {}
     for trial in sorted(root.glob("*/*/"), key=lambda path: path.relative_to(folder).as_posix()):
-        found = _read(folder, trial)
-        if isinstance(found, GameFile):
-            games.append(found)
+        identifier = trial.relative_to(folder).as_posix()
+        if reason := _unplayable(trial, identifier):
+            left_out[identifier] = reason
+            continue
+        try:
+            game = _read(trial / GAME, identifier)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            lacks = "it lacks " if isinstance(error, KeyError) else ""
+            damaged[trial / GAME] = f"{lacks}{error}"
         else:
-            excluded[found] += 1
-    return Survey(split=split, games=tuple(games), excluded=dict(sorted(excluded.items())))
+            if game is None:
+                left_out[identifier] = "unsolvable"
+            else:
+                games.append(game)
+    if damaged:
+        raise WorldSetupError(_all_damaged(split, damaged))
+    return Survey(split=split, games=tuple(games), left_out=left_out)
 
 
-def _read(folder: Path, trial: Path) -> GameFile | str:
-    """The game, or why it is left out."""
-    identifier = trial.relative_to(folder).as_posix()
-    name = trial.parent.name
-    kind = name.partition("-")[0]
+def _where_else(folder: Path, split: Split) -> str:
+    """What to do about a missing folder; other releases beside it are named."""
+    others = sorted(path.parent.name for path in folder.parent.glob(f"*/{split}/"))
+    if others:
+        return f"set env.release to one that is there ({', '.join(others)})"
+    return HOW_TO_GET
+
+
+def _all_damaged(split: Split, damaged: Mapping[Path, str]) -> str:
+    shown = [f"{path} ({reason})" for path, reason in list(damaged.items())[:SHOWN]]
+    more = f" and {len(damaged) - SHOWN} more" if len(damaged) > SHOWN else ""
+    return (
+        f"{len(damaged)} of ALFWorld's games in {split} cannot be played exactly: "
+        f"{', '.join(shown)}{more}: download {'it' if len(damaged) == 1 else 'them'} again"
+    )
+
+
+def _unplayable(trial: Path, identifier: str) -> str:
+    """Why a folder is left out, as the official package does; empty if it is not."""
     if "movable" in identifier:
         return "with a movable receptacle"
     if "Sliced" in identifier:
         return "with a sliced object"
-    if kind not in tuple(Kind):
+    if trial.parent.name.partition("-")[0] not in tuple(Kind):
         return "of another type"
-    path = trial / GAME
-    if not path.is_file():
-        return f"without {GAME}"
+    return "" if (trial / GAME).is_file() else f"without {GAME}"
+
+
+def _read(path: Path, identifier: str) -> GameFile | None:
+    """The game; none if it is said to be unsolvable."""
     content = path.read_bytes()
-    try:
-        data = json.loads(content)
-        if data["solvable"] is not True:
-            return "unsolvable"
-        version = read_dialect(data["grammar"], data["pddl_domain"]).version
-    except (ValueError, KeyError, TypeError) as error:
-        raise WorldSetupError(
-            f"ALFWorld's game {path} cannot be played exactly ({error}): download it again"
-        ) from error
+    data = json.loads(content)
+    if data["solvable"] is not True:
+        return None
+    name = path.parents[1].name
     return GameFile(
         id=identifier,
-        kind=Kind(kind),
+        kind=Kind(name.partition("-")[0]),
         name=name,
         path=path,
-        version=version,
+        version=read_dialect(data["grammar"], data["pddl_domain"]).version,
         sha256=hashlib.sha256(content).hexdigest(),
     )

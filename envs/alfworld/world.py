@@ -1,18 +1,23 @@
 """The `env` config group for ALFWorld, and the tasks it stands for."""
 
+import builtins
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
 from envs.alfworld.episode import AlfworldEpisode
-from envs.alfworld.files import GameFile, Split, survey
-from envs.alfworld.game import read_game
-from envs.alfworld.selection import select_games
-from envs.errors import WorldFault, WorldSetupError
+from envs.alfworld.files import GameFile, Split, Survey, reasons, survey
+from envs.alfworld.game import Game, read_game
+from envs.alfworld.lists import read_list
+from envs.alfworld.official import TextWorld, TextWorldEpisode, find_package
+from envs.alfworld.selection import listed_games, select_games
+from envs.alfworld.solver import solve
+from envs.errors import WorldError, WorldFault, WorldSetupError
 from envs.world import Affordances, Task
+
+NATIVE, TEXTWORLD = "native", "textworld"
 
 
 @dataclass(kw_only=True)
@@ -22,17 +27,22 @@ class Alfworld:
     """
 
     name: str = "alfworld"
-    tasks: list[str] = field(default_factory=list)
-    """Types (`pick_two_obj_and_place`), folders of tasks, or single games
-    (`valid_seen/pick_.../trial_...`); empty means all of the split."""
+    tasks: builtins.list[str] = field(default_factory=list)
+    """Types (`pick_two_obj_and_place`), folders of tasks, single games
+    (`valid_seen/pick_.../trial_...`), or how their paths begin; empty means all of the split."""
     split: str = "valid_unseen"
     """train, valid_seen or valid_unseen; a single game is taken from whatever split it names."""
+    list: str = ""
+    """A file that names games, instead of `tasks`: AgentBench's JSON, or a path a line."""
     variations: int = 0
     """The first so many games of each item of `tasks`, or of each type; 0 means all."""
     max_steps: int = 50
     """Actions an episode; counted by whoever runs it."""
     limit: int = 0
     """The first so many of the selected games; 0 means all."""
+    engine: str = NATIVE
+    """native (ours) or textworld (the official package, much slower; needs the extra `alfworld`);
+    a test shows that both say the same."""
     data: str = ""
     """The folder that holds `release`; empty means that of the variable ALFWORLD_DATA, or else
     ~/.cache/alfworld, where alfworld-download puts it."""
@@ -44,26 +54,33 @@ class Alfworld:
         """Check everything and select the games.
 
         Args:
-            slots: how many episodes live at once at most; they share nothing that changes.
+            slots: how many episodes live at once at most.
 
         Raises:
-            WorldSetupError: a value is wrong, or the data is missing or not whole.
+            WorldSetupError: a value is wrong, the data is missing or not whole, or the official
+                package is asked for and not installed.
         """
         if slots < 1:
             raise WorldSetupError(
                 f"ALFWorld was opened for {slots} episodes at once: take 1 or more"
             )
-        return self._open()
+        if self.engine not in (NATIVE, TEXTWORLD):
+            raise WorldSetupError(
+                f"env.engine={self.engine} is none of ALFWorld's: take {NATIVE} or {TEXTWORLD}"
+            )
+        package = find_package() if self.engine == TEXTWORLD else None
+        surveys: dict[Split, Survey] = {}
 
-    def select(self) -> tuple[Task, ...]:
-        """The tasks of this configuration.
+        def look_up(split: Split) -> Survey:
+            if split not in surveys:
+                surveys[split] = survey(self._folder(), split)
+            return surveys[split]
 
-        Raises:
-            WorldSetupError: as `open`.
-        """
-        return self._open().tasks
+        games = self._select(look_up)
+        official = TextWorld(package, slots) if package else None
+        return AlfworldTasks(self, games, reasons(surveys.values()), official)
 
-    def _open(self) -> "AlfworldTasks":
+    def _select(self, look_up: Callable[[Split], Survey]) -> tuple[GameFile, ...]:
         if self.split not in tuple(Split):
             raise WorldSetupError(
                 f"env.split={self.split} is no split of ALFWorld: take {', '.join(Split)}"
@@ -74,11 +91,19 @@ class Alfworld:
                 raise WorldSetupError(
                     f"env.{option}={value} is too small for ALFWorld: take {least} or more"
                 )
-        look_up = cache(lambda split: survey(self._folder(), split))
-        games = select_games(self.tasks, Split(self.split), self.variations, look_up)
-        if not (self.tasks or self.variations or self.limit):
-            look_up(Split(self.split)).check_count()
-        return AlfworldTasks(self, games[: self.limit or None], look_up(Split(self.split)).excluded)
+        split = Split(self.split)
+        if self.list:
+            if self.tasks:
+                raise WorldSetupError(
+                    f"env.list={self.list} and env.tasks both name games: give one of them"
+                )
+            groups = read_list(Path(self.list).expanduser(), split)
+            games = listed_games(groups, self.list, self.variations, look_up)
+        else:
+            games = select_games(self.tasks, split, self.variations, look_up)
+            if not (self.tasks or self.variations or self.limit):
+                look_up(split).check_count()
+        return games[: self.limit or None]
 
     def _folder(self) -> Path:
         data = self.data or os.environ.get("ALFWORLD_DATA") or "~/.cache/alfworld"
@@ -86,20 +111,25 @@ class Alfworld:
 
 
 class AlfworldTasks:
-    """Keeps the `TaskSet` contract; thread-safe, since nothing of it changes."""
+    """Keeps the `TaskSet` contract; thread-safe."""
 
     def __init__(
-        self, config: Alfworld, games: tuple[GameFile, ...], excluded: Mapping[str, int]
+        self,
+        config: Alfworld,
+        games: tuple[GameFile, ...],
+        left_out: str,
+        official: TextWorld | None,
     ) -> None:
         self._config = config
         self._games = {game.id: game for game in games}
-        self._excluded = excluded
+        self._left_out = left_out
+        self._official = official
 
     @property
     def tasks(self) -> tuple[Task, ...]:
         """The selected games in the order in which they are run."""
         return tuple(
-            Task(id=game.id, kind=game.kind.value, name=game.name) for game in self._games.values()
+            Task(id=game.id, kind=game.kind.value, name="") for game in self._games.values()
         )
 
     @property
@@ -110,36 +140,55 @@ class AlfworldTasks:
         splits = {game.id.partition("/")[0] for game in games}
         return {
             "world": "alfworld",
-            "engine": "native",
+            "engine": self._config.engine,
+            **(self._official.card if self._official else {}),
             "split": ",".join(split for split in Split if split in splits),
             "tasks": str(len(games)),
             "max_steps": str(self._config.max_steps),
             "score": "100 when the world says won, else 0",
             "wording": ",".join(sorted({game.version for game in games})),
             "games sha256": hashlib.sha256(content.encode()).hexdigest(),
-            "left out": ", ".join(f"{n} {why}" for why, n in self._excluded.items()) or "nothing",
+            "left out": self._left_out,
         }
 
-    def make(self, task: Task, affordances: Affordances) -> AlfworldEpisode:
+    def make(self, task: Task, affordances: Affordances) -> AlfworldEpisode | TextWorldEpisode:
         """A fresh episode of a game; reads its file, which takes some milliseconds.
 
         Raises:
             WorldSetupError: there is no such task, or its game is not one of ALFWorld's.
-            WorldFault: its file is gone.
+            WorldFault: its file is gone, or TextWorld does not start.
         """
         game = self._games.get(task.id)
         if game is None:
             raise WorldSetupError(f"ALFWorld has no game {task.id!r} here: take one of env.tasks")
-        try:
-            return AlfworldEpisode(task.id, read_game(game.path.read_bytes()), affordances)
-        except OSError as error:
-            raise WorldFault(
-                f"ALFWorld's game {game.path} cannot be read ({error}): put it back"
-            ) from error
-        except ValueError as error:
-            raise WorldSetupError(
-                f"ALFWorld's game {game.path} cannot be played exactly ({error}): download it again"
-            ) from error
+        text, read = _read(game.path)
+        if self._official:
+            return self._official.make(task.id, read, text, affordances)
+        return AlfworldEpisode(task.id, read, affordances)
+
+    def check(self) -> Iterator[str]:
+        """See `Checkable`: games that cannot be read, or not be won."""
+        for game in self._games.values():
+            try:
+                solve(_read(game.path)[1])
+            except WorldError as error:
+                yield str(error)
+            except ValueError as error:
+                yield f"ALFWorld's game {game.path} is not to be won: {error}"
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Stop TextWorld's processes, if there are any; may be called twice."""
+        if self._official:
+            self._official.close()
+
+
+def _read(path: Path) -> tuple[str, Game]:
+    try:
+        text = path.read_text(encoding="utf-8")
+        return text, read_game(text)
+    except OSError as error:
+        raise WorldFault(f"ALFWorld's game {path} cannot be read ({error}): put it back") from error
+    except ValueError as error:
+        raise WorldSetupError(
+            f"ALFWorld's game {path} cannot be played exactly ({error}): download it again"
+        ) from error

@@ -31,7 +31,7 @@ def config(data: Path, **options: object) -> Alfworld:
 
 
 def ids(data: Path, **options: object) -> list[str]:
-    return [task.id for task in config(data, **options).select()]
+    return [task.id for task in config(data, **options).open(slots=1).tasks]
 
 
 def a_game(data: Path) -> Path:
@@ -49,13 +49,13 @@ def test_ids_are_paths_in_sorted_order_whatever_the_order_on_disk(data: Path) ->
     assert ids(data, limit=12) == first
 
 
-def test_a_task_tells_its_type_and_its_folder(data: Path) -> None:
-    task = config(data, tasks=[PLACE]).select()[0]
-    assert task == Task(id=f"valid_unseen/{PLACE}/trial_0", kind=Kind.PLACE, name=PLACE)
+def test_a_task_tells_its_type(data: Path) -> None:
+    task = config(data, tasks=[PLACE]).open(slots=1).tasks[0]
+    assert task == Task(id=f"valid_unseen/{PLACE}/trial_0", kind=Kind.PLACE, name="")
 
 
 def test_all_six_types_are_found(data: Path) -> None:
-    assert {task.kind for task in config(data, limit=99).select()} == set(Kind)
+    assert {task.kind for task in config(data, limit=99).open(slots=1).tasks} == set(Kind)
 
 
 def test_a_split_that_is_not_whole_is_refused_with_what_was_left_out(data: Path) -> None:
@@ -100,10 +100,25 @@ def test_a_task_is_named_by_type_by_folder_and_by_path(data: Path) -> None:
     assert ids(data, tasks=[f" {PLACE} "]) == both
     assert ids(data, tasks=[seen, PLACE, both[1]]) == [seen, *both]
     assert ids(data, tasks=[seen, PLACE], limit=2) == [seen, both[0]]
+    assert ids(data, tasks=[f"valid_seen/{PLACE}/"]) == [seen.replace("trial_1", "trial_0"), seen]
+
+
+def test_a_task_is_named_by_how_its_path_begins_unless_it_has_that_very_name(data: Path) -> None:
+    folder = data / "json_2.1.1" / "valid_unseen"
+    shutil.copytree(folder / PLACE, folder / f"{PLACE}2")
+    assert ids(data, tasks=[PLACE]) == [f"valid_unseen/{PLACE}/trial_{n}" for n in (0, 1)]
+    assert ids(data, tasks=["pick_and_place_simple-T"], variations=3) == [
+        *(f"valid_unseen/{PLACE}/trial_{n}" for n in (0, 1)),
+        f"valid_unseen/{PLACE}2/trial_0",
+    ]
+    assert ids(data, tasks=[f"valid_seen/{PLACE}/trial_"]) == [
+        f"valid_seen/{PLACE}/trial_{n}" for n in (0, 1)
+    ]
+    assert len(ids(data, tasks=["valid_seen"])) == 12
 
 
 def test_variations_take_the_first_games_of_each_type(data: Path) -> None:
-    chosen = config(data, variations=1).select()
+    chosen = config(data, variations=1).open(slots=1).tasks
     assert [task.kind for task in chosen] == sorted(Kind)
     assert all(task.id.endswith("trial_0") for task in chosen)
     assert ids(data, tasks=[PLACE], variations=1) == [f"valid_unseen/{PLACE}/trial_0"]
@@ -116,9 +131,14 @@ def test_variations_take_the_first_games_of_each_type(data: Path) -> None:
         ({"variations": -1}, "env.variations=-1 is too small .* take 0 or more"),
         ({"limit": -1}, "env.limit=-1 is too small"),
         ({"max_steps": 0}, "env.max_steps=0 is too small .* take 1 or more"),
-        ({"tasks": ["pick_and_place"]}, "'pick_and_place' in valid_unseen: did you mean 'pick_and"),
+        ({"tasks": ["pick_n_place"]}, "'pick_n_place' in valid_unseen: did you mean 'pick_and_pl"),
+        ({"tasks": [""]}, "no game '' in valid_unseen"),
+        ({"engine": "java"}, "env.engine=java .* take native or textworld"),
+        ({"list": "l", "tasks": ["x"]}, "env.list=l and env.tasks both name games: give one"),
+        ({"list": "nowhere"}, "env.list=nowhere cannot be read"),
         ({"tasks": [["x"]]}, r"holds \['x'\], which is no task"),
         ({"split": "train", "limit": 1}, "games are not in .*json_2.1.1/train: set ALFWORLD_DATA"),
+        ({"release": "x"}, "not in .*/x/valid_unseen: set env.release to .* there .json_2.1.1"),
     ],
 )
 def test_a_wrong_value_is_named_in_one_line(
@@ -138,7 +158,9 @@ def test_without_data_it_is_said_how_to_get_it_and_where_to_put_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ALFWORLD_DATA", str(tmp_path / "nowhere"))
-    with pytest.raises(WorldSetupError, match=r"nowhere/json_2.1.1/valid_unseen: .*download"):
+    with pytest.raises(
+        WorldSetupError, match=r"nowhere/json_2.1.1/valid_unseen: .*alfworld-download"
+    ):
         Alfworld().open(slots=1)
     monkeypatch.delenv("ALFWORLD_DATA")
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -150,13 +172,38 @@ def test_the_variable_of_the_official_package_leads_to_the_data(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ALFWORLD_DATA", str(data))
-    assert len(Alfworld(limit=3).select()) == 3
+    assert len(Alfworld(limit=3).open(slots=1).tasks) == 3
 
 
-def test_a_game_of_no_known_wording_is_refused_before_the_run(data: Path) -> None:
-    a_game(data).write_text(a_game(data).read_text().replace("You open the", "You unlock the"))
-    with pytest.raises(WorldSetupError, match=r"trial_0/game.tw-pddl cannot be played exactly"):
+def test_every_damaged_game_is_counted_and_some_are_named_before_the_run(data: Path) -> None:
+    games = sorted((data / "json_2.1.1" / "valid_unseen").glob("*/*/game.tw-pddl"))
+    games[0].write_text(games[0].read_text().replace("You open the", "You unlock the"))
+    games[1].write_bytes(games[1].read_bytes()[:99])
+    games[2].write_text("{}")
+    games[3].write_bytes(b"\xff")
+    with pytest.raises(WorldSetupError, match="^4 of ALFWorld's games in valid_unseen") as caught:
         ids(data, limit=1)
+    said = str(caught.value)
+    for path, reason in zip(
+        games, ("no known version", "Unterminated", "lacks 'solvable'"), strict=False
+    ):
+        assert str(path) in said
+        assert reason in said
+    assert said.endswith("and 1 more: download them again")
+    assert "\n" not in said
+
+
+def test_games_that_are_not_to_be_won_are_named(data: Path) -> None:
+    tasks = config(data, limit=12).open(slots=1)
+    assert list(tasks.check()) == []
+    a_game(data).write_text(a_game(data).read_text().replace("(pickupable Apple_bar_0", "(x "))
+    assert [
+        line.partition(" is not to be won: no straight way to ")[2] for line in tasks.check()
+    ] == ["'put a apple in drawer.': the game cannot be solved"]
+    a_game(data).unlink()
+    assert [line.partition(" (")[0] for line in tasks.check()] == [
+        f"ALFWorld's game {a_game(data)} cannot be read"
+    ]
 
 
 def test_the_card_tells_wording_and_data_and_changes_with_them(data: Path) -> None:
