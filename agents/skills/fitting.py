@@ -7,12 +7,12 @@ from agents.plans.worlds import WORLD_AGENTS
 from agents.prompts.plans import PlanPrompts
 from agents.skills.library import LibraryError
 from agents.skills.skill import Library
-from agents.skills.slots import slots_of
+from agents.skills.slots import slots_of, unfillable
 
 
 def check_fit(path: str, library: Library, world: str, level: PlanLevel) -> None:
-    """Refuse a library without skills, of another sort of world, or without the slots that
-    `decoding.plan=skeleton` fills.
+    """Refuse a library without skills, of another sort of world, or with a plan that cannot be
+    filled in where `decoding.plan=skeleton` is to fill it in.
 
     Raises:
         LibraryError: for one of these reasons.
@@ -39,9 +39,9 @@ def check_fit(path: str, library: Library, world: str, level: PlanLevel) -> None
                 f"{said}: {skill.name}.plan has marks <{unknown}:...>, but slots are called"
                 f" {', '.join(sorted(slots_of(prompts)))}"
             )
-        if level is PlanLevel.skeleton and not slots:
+        if level is PlanLevel.skeleton and (reason := unfillable(skill.example, prompts)):
             raise LibraryError(
-                f"{said}: {skill.name}.plan has no slots for decoding.plan=skeleton, because they"
-                " could not be told from its task; use typed, or copy the library, mark them by"
-                " hand (<object:mug>) and take plan_sha256 out of its .yaml"
+                f"{said}: {skill.name}.plan {reason}, so decoding.plan=skeleton cannot fill it in;"
+                " use another level, or edit it in a copy of the library: mark slots as in"
+                " <object:mug>, and take plan_sha256 out of its .yaml"
             )

@@ -10,18 +10,30 @@ of its slots would do the old errand beside the new one.
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from grammars.plans.household import APPLIANCES, household_slots
+from agents.prompts.plans import PlanExample
+from grammars.plans.check import check_plan
+from grammars.plans.household import APPLIANCES, household_plans, household_slots
 from grammars.plans.skeleton import Skeleton
+from grammars.plans.world import PlanWorld
 
 _SLOTS: Mapping[str, Callable[[Sequence[str]], Mapping[str, tuple[str, ...]]]] = {
     "household": household_slots
 }
 """By the folder of a world's prompts: what can stand in each slot, given the receptacles."""
+_PLANS: Mapping[str, Callable[[Sequence[str]], PlanWorld]] = {"household": household_plans}
 
 
 def slots_of(prompts: str) -> frozenset[str]:
     """The names of the slots that plans of a world can have."""
     return frozenset(_SLOTS[prompts](())) if prompts in _SLOTS else frozenset()
+
+
+def unfillable(example: PlanExample, prompts: str) -> str:
+    """Why an example cannot be filled in; empty if it can."""
+    if not example.skeleton.slots or prompts not in _PLANS:
+        return "has no slots, because they could not be told from its task"
+    verdict = check_plan(example.skeleton.example, _PLANS[prompts](example.receptacles))
+    return f"leaves the language of plans ({verdict.problems[0]})" if verdict.problems else ""
 
 
 def marked(plan: str, task: str, receptacles: Sequence[str], prompts: str) -> Skeleton:

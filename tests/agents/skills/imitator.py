@@ -28,7 +28,8 @@ ABLE = """\
         number = ask(f'{observation} What is the number of the {thing}?', answer='number')
         found = f'{thing} {number}'
         agent.take(found, place)
-{rinse}        if 'closed' in agent.goto('{goal}'):
+{rinse}        observation = agent.goto('{goal}')
+        if 'closed' in observation:
             agent.open_receptacle('{goal}')
         agent.put(found, '{goal}')
         assert agent.holding == 'nothing', f'[Step 1] It is in my hands. {agent.report()}'
