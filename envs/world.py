@@ -1,9 +1,9 @@
 """The contract every world keeps."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 class Affordances(StrEnum):
@@ -97,4 +97,13 @@ class TaskSet(Protocol):
 
     def close(self) -> None:
         """Stop the shared machinery; may be called twice."""
+        ...
+
+
+@runtime_checkable
+class Checkable(Protocol):
+    """What a `TaskSet` may be besides: one that can look whether its tasks are sound."""
+
+    def check(self) -> Iterator[str]:
+        """A line for each selected task that cannot be played or not be won; the doctor asks."""
         ...

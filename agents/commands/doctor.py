@@ -19,6 +19,7 @@ from agents.evaluation.control import WITHOUT_MODEL
 from agents.evaluation.table import console as make_console
 from conf.schema import RunConfig
 from envs.errors import WorldError
+from envs.world import Checkable
 from inference.errors import InferenceError
 from inference.hashing import cache_dir
 from inference.resolve import resolve
@@ -26,6 +27,10 @@ from inference.server.launch import installed, visible_gpus
 
 GIB = 2**30
 LITTLE_DISK_GIB = 5.0
+TOLD = ("java", "engine", "textworld", "split", "wording", "left out")
+"""What of a world's card is said, where it is there."""
+SHOWN = 5
+"""So many unsound tasks are named."""
 
 
 class State(StrEnum):
@@ -83,7 +88,7 @@ def examine(config: RunConfig) -> Iterator[Finding]:
     yield _checked(
         "model", lambda: str(resolve(config.model).directory), needed=_reads_files(config)
     )
-    yield _checked("world", lambda: _world(config))
+    yield from _world(config)
     yield _checked("engine", lambda: config.engine.check(config.model))
 
 
@@ -118,13 +123,25 @@ def _disk(subject: str, path: Path) -> Finding:
     return Finding(subject=subject, state=state, text=f"{free:.0f} GiB free at {path}")
 
 
-def _world(config: RunConfig) -> str:
-    tasks = config.env.open(config.concurrency)
+def _world(config: RunConfig) -> Iterator[Finding]:
+    """What the world is, and what of its tasks is not sound."""
     try:
-        versions = ", ".join(
-            f"{name} {tasks.card[name]}" for name in (config.env.name, "java") if name in tasks.card
+        tasks = config.env.open(config.concurrency)
+    except WorldError as error:
+        yield Finding(subject="world", state=State.MISSING, text=str(error))
+        return
+    try:
+        card = tasks.card
+        told = ", ".join(f"{key} {card[key]}" for key in (config.env.name, *TOLD) if key in card)
+        unsound = list(tasks.check()) if isinstance(tasks, Checkable) else []
+        for line in unsound[:SHOWN]:
+            yield Finding(subject="world", state=State.MISSING, text=line)
+        count = f"{len(tasks.tasks)} tasks" + (f", {len(unsound)} not sound" if unsound else "")
+        yield Finding(
+            subject="world",
+            state=State.MISSING if unsound else State.OK,
+            text=f"{config.env.name}: {count} ({told})",
         )
-        return f"{config.env.name}: {len(tasks.tasks)} tasks ({versions})"
     finally:
         tasks.close()
 
@@ -145,4 +162,4 @@ def _reads_files(config: RunConfig) -> bool:
 def _show(finding: Finding, console: Console) -> None:
     style = {State.OK: "green", State.NOTE: "yellow", State.MISSING: "red"}[finding.state]
     console.print(f"{finding.state:8}{finding.subject}: ", style=style, end="")
-    console.print(finding.text)
+    console.print(finding.text, markup=False)  # a message may hold [brackets]

@@ -5,7 +5,7 @@ somewhere do not drown the rest.
 import random
 from collections.abc import Iterator, Sequence
 
-from envs.alfworld import AlfworldEpisode, Game
+from envs.alfworld import AlfworldEpisode, Game, read_game
 from envs.world import Affordances, Observation
 
 WEIGHTS = {"go": 3.0, "take": 5.0, "move": 4.0, "put": 4.0, "help": 0.1, "inventory": 0.3}
@@ -35,3 +35,14 @@ def walk(game: Game, seed: int, steps: int) -> Iterator[Observation]:
             return
         observation = episode.step(draw(rng, observation.admissible))
         yield observation
+
+
+def walked(text: str, seed: int, steps: int) -> list[str]:
+    """The commands of a walk through a game file's text that does not win."""
+    rng = random.Random(seed)
+    episode = AlfworldEpisode("walk", read_game(text), Affordances.ADMISSIBLE)
+    seen, commands = episode.reset(), list[str]()
+    while len(commands) < steps and not seen.done:
+        commands.append(draw(rng, seen.admissible))
+        seen = episode.step(commands[-1])
+    return commands[:-1] if seen.done else commands
