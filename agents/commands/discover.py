@@ -152,8 +152,8 @@ def _print(
     if tried:
         console.print(_table(tried))
         console.print(LEGEND, style="dim")
-    types = PlanPrompts.load(WORLD_AGENTS[config.env.name].prompts).types
-    kinds = dict.fromkeys(types[task.kind] for task in tasks.tasks)
+    prompts = PlanPrompts.load(WORLD_AGENTS[config.env.name].prompts)
+    kinds = dict.fromkeys(prompts.type_of(task.kind) for task in tasks.tasks)
     unsolved = [kind for kind in kinds if kind not in {skill.kind for skill in tried}]
     if unsolved:
         console.print(f"nothing to try, because no task was solved: {', '.join(unsolved)}")

@@ -67,6 +67,10 @@ class PlanPrompts:
             },
         )
 
+    def type_of(self, kind: str) -> str:
+        """What a kind of task is called here, so that like worlds share what is learned of it."""
+        return self.types.get(kind, kind)
+
     def example_for(
         self, kind: str, samples: int, learned: Mapping[str, PlanExample] = _NONE
     ) -> PlanExample | None:
@@ -76,7 +80,7 @@ class PlanPrompts:
         Raises:
             KeyError: a kind or a number of samples that is not known.
         """
-        if own := learned.get(self.types[kind]):
+        if own := learned.get(self.type_of(kind)):
             return own
         return self.examples[self.allotments[samples][kind]] if samples else None
 

@@ -43,11 +43,11 @@ class Acquired:
         Raises:
             RunFolderError: the run's files are damaged.
         """
-        types = PlanPrompts.load(WORLD_AGENTS[self.world].prompts).types
+        prompts = PlanPrompts.load(WORLD_AGENTS[self.world].prompts)
         protocol = read_protocol(self.folder)["protocol"]
         found: dict[str, Skill] = {}
         for episode in self._solved():
-            kind = types[episode.kind]
+            kind = prompts.type_of(episode.kind)
             source = last_plan(episode)
             if kind not in found and source is not None:
                 found[kind] = Skill(

@@ -94,9 +94,9 @@ def deal(tasks: Sequence[Task], options: Discover) -> tuple[Hand, ...]:
                 " kinds in env.tasks"
             )
     hands = []
-    for number in range(options.rounds):
-        start = number * (options.acquire + options.filter)
-        middle, end = start + options.acquire, start + options.acquire + options.filter
+    each = options.acquire + options.filter
+    for start in range(0, options.tasks, each):
+        middle, end = start + options.acquire, start + each
         hands.append(
             Hand(
                 acquire=tuple(task for own in kinds.values() for task in own[start:middle]),
@@ -158,16 +158,16 @@ class Discovery:
             return library
         tried = place / "candidates"
         write_library(tried, library.joined_by(*found))
-        types = PlanPrompts.load(WORLD_AGENTS[self.world].prompts).types
+        prompts = PlanPrompts.load(WORLD_AGENTS[self.world].prompts)
         kinds = {skill.kind for skill in found}
-        tasks = tuple(task for task in hand.filter if types[task.kind] in kinds)
+        tasks = tuple(task for task in hand.filter if prompts.type_of(task.kind) in kinds)
         without, with_them = place / "without", place / "with"
         await self.carry_out(Part(folder=without, tasks=tasks, skills=skills))
         await self.carry_out(Part(folder=with_them, tasks=tasks, skills=tried))
         rows = {part: read_rows(part) for part in (without, with_them)}
 
         def own(part: Path, skill: Skill) -> list[EpisodeRow]:
-            return [row for row in rows[part] if types[row.kind] == skill.kind]
+            return [row for row in rows[part] if prompts.type_of(row.kind) == skill.kind]
 
         return library.joined_by(
             *(filtered(each, own(with_them, each), own(without, each)) for each in found)

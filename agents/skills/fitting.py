@@ -27,7 +27,8 @@ def check_fit(path: str, library: Library, world: str, level: PlanLevel) -> None
     kinds = set(PlanPrompts.load(prompts).types.values())
     for skill in library.in_use.values():
         home = WORLD_AGENTS.get(skill.origin.world)
-        if home is None or home.prompts != prompts or skill.kind not in kinds:
+        unknown_kind = bool(kinds) and skill.kind not in kinds
+        if home is None or home.prompts != prompts or unknown_kind:
             raise LibraryError(
                 f"{said}: {skill.name} is a skill of {skill.origin.world}, which env={world} has no"
                 " use for; name a library of this world"

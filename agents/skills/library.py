@@ -28,7 +28,7 @@ Record = TypeVar("Record", Origin, Trial, Interaction)
 SIGNATURE = HEAD.splitlines()[0]
 """How every plan begins."""
 
-_NAME = re.compile(r"([a-z][a-z_]*)-(0|[1-9][0-9]*)")
+_NAME = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]*)-(0|[1-9][0-9]*)")
 _HEAD = "# A skill that groundling discovered; its plan is in {name}.plan.\n"
 _OPTIONAL = "plan_sha256"
 _KEYS = {
