@@ -67,7 +67,9 @@ class AdaPlanner:
         Raises:
             LibraryError: it cannot be used.
         """
-        return skill_files.read_library(Path(self.skills)) if self.skills else Library()
+        return (
+            skill_files.read_library(Path(self.skills).expanduser()) if self.skills else Library()
+        )
 
     def card(self) -> Mapping[str, Any]:
         """See `PlannerFactory.card`: of the skills their digest, wherever they lie."""
