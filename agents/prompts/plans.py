@@ -32,7 +32,8 @@ class PlanPrompts:
     """The plan prompts of one world."""
 
     template: str
-    """Jinja: knows `receptacles`, `task`, and `example` with its task and receptacles, or ''."""
+    """Jinja: knows `receptacles`, `look` (the first one), `task`, and `example` with its task and
+    receptacles, or ''."""
     examples: Mapping[str, PlanExample]
     """By their names: `pick`, `clean`, ..."""
     types: Mapping[str, str]
@@ -85,12 +86,17 @@ class PlanPrompts:
         return self.examples[self.allotments[samples][kind]] if samples else None
 
     def messages(
-        self, task: str, receptacles: Sequence[str], example: PlanExample | None
+        self,
+        task: str,
+        receptacles: Sequence[str],
+        example: PlanExample | None,
+        look: str = "",
     ) -> tuple[Message, ...]:
-        """The prompt for a plan."""
+        """The prompt for a plan; `look` is what the agent sees first."""
         text = _JINJA.from_string(self.template).render(
             task=task,
             receptacles=list(receptacles),
+            look=look,
             example=example.skeleton.example if example else "",
             example_task=example.task if example else "",
             example_receptacles=list(example.receptacles) if example else [],
