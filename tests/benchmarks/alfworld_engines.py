@@ -9,20 +9,23 @@ machine disturbs little.
 """
 
 import argparse
-import random
+import json
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
+from tempfile import TemporaryDirectory
 
 from envs.alfworld import AlfworldEpisode, read_game
 from envs.alfworld.goals import Kind
+from envs.alfworld.official import find_package
+from envs.alfworld.official.worker import new_game
 from envs.world import Affordances, Observation
 from tests.envs.alfworld_data import found_games
-from tests.envs.official_alfworld import official_game
 from tests.envs.toy_home import toy_text
-from tests.envs.walks import draw
+from tests.envs.walks import walked
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +59,20 @@ class OurGame:
         return self.episode.step(command)
 
 
-def walked(text: str, seed: int, steps: int) -> list[str]:
-    """The commands of a walk that does not win."""
-    rng = random.Random(seed)
-    episode = AlfworldEpisode("walk", read_game(text), Affordances.ADMISSIBLE)
-    seen, commands = episode.reset(), list[str]()
-    while len(commands) < steps and not seen.done:
-        commands.append(draw(rng, seen.admissible))
-        seen = episode.step(commands[-1])
-    return commands[:-1] if seen.done else commands
+class OfficialGame:
+    """One environment of the package for all games, without what our worker adds."""
+
+    def __init__(self) -> None:
+        with TemporaryDirectory() as nowhere:
+            os.environ["ALFWORLD_DATA"] = nowhere  # importing the package makes this folder
+            self.game = new_game()
+
+    def start(self, text: str) -> None:
+        self.game.load(json.loads(text))
+        self.game.reset()
+
+    def step(self, command: str) -> None:
+        self.game.step(command)
 
 
 def main() -> None:
@@ -73,10 +81,11 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=6)
     parser.add_argument("--steps", type=int, default=40)
     options = parser.parse_args()
+    find_package()
     real = [path.read_text() for path in found_games("json_2.1.2")]
     every = max(1, len(real) // options.games)
     texts = real[::every][: options.games] or [toy_text(kind, "2.1.2") for kind in Kind]
-    ours, official = OurGame(), official_game()
+    ours, official = OurGame(), OfficialGame()
     results: list[tuple[Result, Result]] = []
     for seed, text in enumerate(texts):
         commands = walked(text, seed, options.steps)

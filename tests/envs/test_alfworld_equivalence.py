@@ -1,4 +1,4 @@
-"""Our engine and the official package say the same at every step: text, commands, verdict.
+"""Our engine and the official package say the same at every step: all that an agent observes.
 
 Runs wherever the extra `alfworld` is installed; on real games too where ALFWORLD_DATA leads to
 them. GROUNDLING_ALFWORLD_GAMES is how many of each folder are compared.
@@ -7,22 +7,24 @@ them. GROUNDLING_ALFWORLD_GAMES is how many of each folder are compared.
 import os
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from envs.alfworld import AlfworldEpisode, Game, read_game
 from envs.alfworld.goals import Kind
+from envs.alfworld.official import TextWorld
 from envs.alfworld.solver import solve
+from envs.household import GameId, Settings, Split, make_game
 from envs.world import Affordances, Observation
 from tests.envs.alfworld_data import real_games
-from tests.envs.official_alfworld import WELCOME, OfficialGame, Seen, official
 from tests.envs.toy_home import VERSIONS, reworded, toy_text
 from tests.envs.walks import NONSENSE, draw
 
-__all__ = ["official"]
-
 STEPS = 60
+GENERATED_STEPS = 15
+DOORS = ("go to", "open", "close", "examine")
 GAMES = int(os.environ.get("GROUNDLING_ALFWORLD_GAMES", "3"))
 
 Choice = Callable[[Observation], str | None]
@@ -101,30 +103,47 @@ ODDITIES = (
 """Through everything that is odd in the toy home, every verb included."""
 
 
-def compare(official: OfficialGame, file: str, choose: Choice) -> Counter[str]:
-    """Play one game in both engines until nothing more is chosen; how often each verb was said."""
-    game = read_game(file)
+def compare(official: TextWorld, text: str, choose: Choice) -> Counter[str]:
+    """Play one game in both engines until nothing more is chosen; how often each verb was said,
+    and whether it was won."""
+    game = read_game(text)
     ours = AlfworldEpisode(game.task, game, Affordances.ADMISSIBLE)
-    seen, theirs = ours.reset(), official.start(file)
-    text = f"{WELCOME}\n\n{seen.text}\n\nYour task is to: {seen.goal}"
+    theirs = official.make(game.task, game, text, Affordances.ADMISSIBLE)
+    seen, reference = ours.reset(), theirs.reset()
     said: Counter[str] = Counter(["reset"])
     lines: list[str] = []
     while True:
-        # Our episode is over when it is won and lists nothing any more.
-        admissible = theirs.admissible if seen.won else seen.admissible
-        assert Seen(text=text, admissible=admissible, won=seen.won) == theirs, (game.task, lines)
+        assert seen == reference, (game.task, lines)
         line = None if seen.done else choose(seen)
         if line is None:
+            theirs.close()
+            said["won"] += seen.won
             return said
         lines.append(line)
-        seen, theirs = ours.step(line), official.step(line)
-        text = seen.text
+        seen, reference = ours.step(line), theirs.step(line)
         said["nothing" if seen.invalid else line.split()[0]] += 1
+
+
+def compare_all(official: TextWorld, games: Mapping[str, Sequence[Choice]]) -> Counter[str]:
+    """As `compare`, every game with all that is chosen in it, on all cores."""
+
+    def compared(text: str) -> Counter[str]:
+        return sum((compare(official, text, choice) for choice in games[text]), Counter[str]())
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return sum(pool.map(compared, games), Counter[str]())
 
 
 def script(lines: tuple[str, ...]) -> Choice:
     left = iter(lines)
     return lambda _: next(left, None)
+
+
+def one_after_the_other(*choices: Choice) -> Choice:
+    def choose(seen: Observation) -> str | None:
+        return next(filter(None, (choice(seen) for choice in choices)), None)
+
+    return choose
 
 
 def walk(seed: int, steps: int) -> Choice:
@@ -140,7 +159,9 @@ def walk(seed: int, steps: int) -> Choice:
 
 
 def cutting(game: Game) -> tuple[str, ...]:
-    """Fetch a knife and cut whatever can be cut, doors shut: too rare on a random walk."""
+    """Open and close a door, fetch a knife and cut whatever can be cut: too rare on a random
+    walk.
+    """
     home, names = game.home, game.home.names
     for knife in sorted(home.pickupable):
         found = [r for r in home.receptacles if knife in home.contents[r]]
@@ -148,7 +169,8 @@ def cutting(game: Game) -> tuple[str, ...]:
             break
     else:
         return ()
-    lines = [f"go to {names[found[0]]}", f"open {names[found[0]]}"]
+    doors = [f"{verb} {names[d]}" for d in sorted(home.openable)[:1] for verb in DOORS]
+    lines = [*doors, f"go to {names[found[0]]}", f"open {names[found[0]]}"]
     lines += [f"take {names[knife]} from {names[found[0]]}"]
     for receptacle in home.receptacles:
         cut = sorted(home.contents[receptacle] & home.sliceable)
@@ -158,29 +180,51 @@ def cutting(game: Game) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("kind", Kind)
-def test_a_toy_game_is_won_alike_in_both_engines(
-    kind: Kind, version: str, official: OfficialGame
-) -> None:
-    file = toy_text(kind, version)
-    compare(official, file, script(solve(read_game(file))))
+def test_toy_games_are_won_alike_in_both_engines(version: str, official: TextWorld) -> None:
+    texts = [toy_text(kind, version) for kind in Kind]
+    said = compare_all(official, {text: [script(solve(read_game(text)))] for text in texts})
+    assert said["won"] == len(Kind)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_what_is_odd_in_the_toy_home_is_the_same_in_both_engines(
-    version: str, official: OfficialGame
+    version: str, official: TextWorld
 ) -> None:
-    file = toy_text(Kind.TWO, version)
-    said = compare(official, file, script(tuple(reworded(line, version) for line in ODDITIES)))
+    text = toy_text(Kind.TWO, version)
+    said = compare(official, text, script(tuple(reworded(line, version) for line in ODDITIES)))
     verbs = {reworded(line, version).split()[0] for line in ODDITIES}
     assert said.keys() >= verbs - ({"help"} if version == "2.1.1" else set()) | {"nothing"}
-    compare(official, file, walk(int(version[-1]), STEPS))
+    compare(official, text, walk(int(version[-1]), STEPS))
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_generated_games_of_every_type_are_the_same_in_both_engines(
+    version: str, official: TextWorld
+) -> None:
+    """A small home for each type, and one as large as ALFWorld's for every other type."""
+    which = VERSIONS.index(version)
+    games: dict[str, list[Choice]] = {}
+    for kind, difficulty in [
+        *((kind, "easy") for kind in Kind),
+        *((kind, "normal") for kind in list(Kind)[which::2]),
+    ]:
+        settings = Settings(difficulty=difficulty)
+        name = GameId(kind=kind, split=Split.TEST, number=which, settings=settings)
+        text = make_game(name).text(version)
+        game = read_game(text)
+        walks = (walk(len(games), GENERATED_STEPS), script(cutting(game)))
+        games[text] = [script(game.walkthrough), one_after_the_other(*walks)]
+    said = compare_all(official, games)
+    assert said["won"] >= len(games)
+    put = "put" if version == "2.1.1" else "move"
+    assert said.keys() >= {"go", "open", "take", put, "clean", "heat", "cool", "use", "slice"}
+    assert said.keys() >= {"close", "examine", "inventory", "look", "nothing"}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("folder", ["json_2.1.1", "json_2.1.2"])
 def test_real_games_are_the_same_in_both_engines(
-    folder: str, official: OfficialGame, capsys: pytest.CaptureFixture[str]
+    folder: str, official: TextWorld, capsys: pytest.CaptureFixture[str]
 ) -> None:
     paths = real_games(folder)
     said: Counter[str] = Counter()
