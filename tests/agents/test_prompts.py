@@ -6,8 +6,11 @@ import pytest
 
 from agents.prompts import PromptSet, listing
 from agents.prompts import __path__ as prompt_path
+from envs.alfworld import AlfworldEpisode
 from envs.scienceworld import ScienceWorld
 from envs.world import Affordances, Observation
+from tests.agents.example_home import example_game
+from tests.envs.toy_home import VERSIONS
 
 FIRST = Observation(
     text="A hall.", goal="find a plant", templates=("look around", "move OBJ to OBJ")
@@ -64,6 +67,29 @@ def test_the_worked_example_happens_so_in_the_world_in_commands_that_it_admits()
         env.close()
     finally:
         world.close()
+
+
+@pytest.mark.parametrize("world", ["alfworld", "household"])
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_households_example_happens_so_in_the_wording_of_the_game(
+    version: str, world: str
+) -> None:
+    env = AlfworldEpisode("example", example_game(version), Affordances.ADMISSIBLE)
+    seen = env.reset()
+    example = PromptSet.load(world).example(seen.templates)
+    assert (seen.goal, seen.text) == (example.goal, example.look)
+    for turn in example.turns:
+        if not turn.thought:
+            assert turn.said in seen.admissible
+            seen = env.step(turn.said)
+            assert seen.text == turn.answer
+    assert seen.won
+
+
+def test_both_wordings_of_an_example_are_in_its_digest() -> None:
+    prompts = PromptSet.load("household")
+    other = prompts.source.replace("put cup 1 in/on cabinet 1", "put cup 1 in cabinet 1")
+    assert replace(prompts, source=other).digest != prompts.digest
 
 
 def said_by(text: str) -> set[str]:
