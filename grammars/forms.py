@@ -6,7 +6,7 @@ server finds nearly all of it in its prefix cache.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from grammars.grammar import Grammar
@@ -52,6 +52,23 @@ def text_of(form: Form, answers: Sequence[str]) -> str:
             return "".join(parts) + following.text
         parts += [following.lead, *answers[number : number + 1]]
     return "".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Prefixed:
+    """A form with more given text before it."""
+
+    prefix: str
+    form: Form
+
+    def next(self, answers: Sequence[str]) -> Blank | Closing:
+        """See `Form.next`."""
+        following = self.form.next(answers)
+        if answers:
+            return following
+        if isinstance(following, Closing):
+            return Closing(self.prefix + following.text)
+        return replace(following, lead=self.prefix + following.lead)
 
 
 @dataclass(frozen=True, slots=True)

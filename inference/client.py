@@ -5,7 +5,7 @@ only told apart.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self, TypeVar
@@ -15,6 +15,7 @@ import aiohttp
 from inference.engine import Completion, FinishReason, Message
 from inference.errors import EngineFault, InferenceError, RequestError, ServerSetupError
 from inference.mask import Score
+from inference.rating import Place
 
 _T = TypeVar("_T")
 _CONNECT_S = 10.0
@@ -22,7 +23,7 @@ _GLANCE_S = 15.0
 # The server closes idle connections after 5 seconds; one that we close first is never found dead.
 _KEEP_ALIVE_S = 3.0
 SCORED_TOGETHER = 32
-"""Tokens of an answer in one request for their scores: each is a prompt of its own there."""
+"""Prompts in one request for scores of tokens; a server takes 128 different tokens at most."""
 
 
 class Unanswered(EngineFault):
@@ -52,6 +53,14 @@ class Answer:
     `return_token_ids`."""
     stopped_by_string: bool
     """A stop string cut the text: with a grammar it may be only a valid beginning."""
+
+
+@dataclass(frozen=True, slots=True)
+class _NextToken:
+    """The model's own next token, and its log-probabilities of others."""
+
+    own: int
+    logprobs: Mapping[int, float]
 
 
 class ServerClient:
@@ -189,32 +198,66 @@ class ServerClient:
         scores: list[Score] = []
         for start in range(0, len(said), SCORED_TOGETHER):
             part = said[start : start + SCORED_TOGETHER]
-            body = {
-                "model": self.served_name,
-                "prompt": [[*prompt, *said[: start + i]] for i in range(len(part))],
-                "max_tokens": 1,
-                "temperature": 0.0,
-                "logprobs": 0,
-                "logprob_token_ids": sorted(set(part)),
-                "return_tokens_as_token_ids": True,
-                "return_token_ids": True,
-            }
-            content = await self._exchange("POST", "/v1/completions", body, self._timeout)
-            choices = sorted(_as(list, content, "choices"), key=lambda choice: choice["index"])
-            try:
-                scores += [
-                    Score(
-                        own=choice["token_ids"][0],
-                        logprob=choice["logprobs"]["top_logprobs"][0][f"token_id:{token}"],
-                    )
-                    for choice, token in zip(choices, part, strict=True)
-                ]
-            except (KeyError, IndexError, TypeError, ValueError) as error:
-                raise Unanswered(
-                    f"{self.base_url} does not tell log-probabilities of given tokens "
-                    f"({type(error).__name__}: {error}); use vLLM 0.32"
-                ) from error
+            prompts = [[*prompt, *said[: start + i]] for i in range(len(part))]
+            choices = await self._next_tokens(prompts, part)
+            scores += [
+                Score(own=choice.own, logprob=choice.logprobs[token])
+                for choice, token in zip(choices, part, strict=True)
+            ]
         return tuple(scores)
+
+    async def next_logprobs(self, places: Sequence[Place]) -> tuple[Mapping[int, float], ...]:
+        """The model's log-probabilities of the wanted tokens behind each place.
+
+        Raises:
+            InferenceError: as `scores`.
+        """
+        found: list[Mapping[int, float]] = []
+        for start in range(0, len(places), SCORED_TOGETHER):
+            part = places[start : start + SCORED_TOGETHER]
+            wanted = {token for place in part for token in place.tokens}
+            answers = await self._next_tokens([list(place.prefix) for place in part], wanted)
+            found += [
+                {token: answer.logprobs[token] for token in place.tokens}
+                for place, answer in zip(part, answers, strict=True)
+            ]
+        return tuple(found)
+
+    async def _next_tokens(
+        self, prompts: Sequence[Sequence[int]], wanted: Collection[int]
+    ) -> list[_NextToken]:
+        """What the model would say next after each prompt, and how likely the wanted ids are."""
+        body = {
+            "model": self.served_name,
+            "prompt": prompts,
+            "max_tokens": 1,
+            "temperature": 0.0,
+            "logprobs": 0,
+            "logprob_token_ids": sorted(set(wanted)),
+            "return_tokens_as_token_ids": True,
+            "return_token_ids": True,
+        }
+        content = await self._exchange("POST", "/v1/completions", body, self._timeout)
+        choices = sorted(_as(list, content, "choices"), key=lambda choice: choice["index"])
+        try:
+            found = [
+                _NextToken(
+                    own=choice["token_ids"][0],
+                    logprobs={
+                        token: choice["logprobs"]["top_logprobs"][0][f"token_id:{token}"]
+                        for token in set(wanted)
+                    },
+                )
+                for choice in choices
+            ]
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            raise Unanswered(
+                f"{self.base_url} does not tell log-probabilities of given tokens "
+                f"({type(error).__name__}: {error}); use vLLM 0.32"
+            ) from error
+        if len(found) != len(prompts):
+            raise Unanswered(f"{self.base_url} answered {len(found)} of {len(prompts)} prompts")
+        return found
 
     async def _exchange(
         self, method: str, path: str, body: object, limit: aiohttp.ClientTimeout

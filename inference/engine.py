@@ -114,11 +114,38 @@ class EngineCard:
     """What only changes the speed: address, device, process layout."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatingRequest:
+    """Options to be rated instead of an answer to be said."""
+
+    id: str
+    messages: tuple[Message, ...]
+    options: tuple[str, ...]
+    """Beginnings of an answer, at least one, none of them twice."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rating:
+    """How likely the model finds each option, no grammar applied."""
+
+    logprobs: tuple[float, ...]
+    """In the order of the options: natural logarithms of the probability that the answer begins so,
+    up to a constant that is the same for all of them."""
+    prompt_tokens: int
+    """Of the messages, as for an answer."""
+    scored_tokens: int
+    """Places at which the model was asked for probabilities."""
+    seconds: float
+    mended: tuple[str, ...] = ()
+    """As of a `Completion`."""
+
+
 class Engine(Protocol):
     """A model behind one door. Opened as an async context manager by an `EngineSpec`.
 
-    Four methods where style asks for two: counting belongs to the engine because only it has the
-    real tokenizer and template, and the card and the status are read by the run, not by agents.
+    Five methods where style asks for two: a rating is no answer; counting belongs to the engine
+    because only it has the real tokenizer and template; the card and the status are read by the
+    run, not by agents.
     """
 
     @property
@@ -136,6 +163,14 @@ class Engine(Protocol):
         Raises:
             RequestError: the request can never be answered (malformed, prompt too long).
             EngineFault: the engine broke and could not be brought back, or gave this request up.
+        """
+        ...
+
+    async def rate(self, request: RatingRequest) -> Rating:
+        """Rate options as beginnings of the answer; many may be in flight.
+
+        Raises:
+            RequestError, EngineFault: as `generate`.
         """
         ...
 

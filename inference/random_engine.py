@@ -13,7 +13,16 @@ from random import Random as Generator
 
 from grammars import Grammar
 from inference.drawing import draw
-from inference.engine import Completion, EngineCard, EngineStatus, FinishReason, Message, Request
+from inference.engine import (
+    Completion,
+    EngineCard,
+    EngineStatus,
+    FinishReason,
+    Message,
+    Rating,
+    RatingRequest,
+    Request,
+)
 from inference.errors import RequestError
 from inference.model import ModelSpec
 from inference.scripted import words
@@ -71,6 +80,17 @@ class RandomEngine:
             prompt_tokens=await self.count_tokens(request.messages),
             cached_tokens=0,
             generated_tokens=words(text),
+            seconds=0.0,
+        )
+
+    async def rate(self, request: RatingRequest) -> Rating:
+        """As good as any: each option is given a number of its own, uniformly."""
+        generator = Generator(f"{self._seed}\0{request.id}")
+        await asyncio.sleep(0)
+        return Rating(
+            logprobs=tuple(generator.random() for _ in request.options),
+            prompt_tokens=await self.count_tokens(request.messages),
+            scored_tokens=len(request.options),
             seconds=0.0,
         )
 

@@ -20,7 +20,10 @@ from inference.engine import (
     EngineStatus,
     FinishReason,
     Message,
+    Rating,
+    RatingRequest,
     Request,
+    Sampling,
 )
 from inference.errors import InferenceError, RequestError, ServerSetupError
 from inference.model import ModelSpec
@@ -60,6 +63,7 @@ class ScriptedEngine:
         identity: Mapping[str, str] | None = None,
     ) -> None:
         self.requests: list[Request] = []
+        self.ratings: list[RatingRequest] = []
         self._replies = replies
         self._answered: dict[str, int] = {}
         self._check = check
@@ -116,6 +120,37 @@ class ScriptedEngine:
             prompt_tokens=prompt_tokens,
             cached_tokens=0,
             generated_tokens=tokens,
+            seconds=0.0,
+        )
+
+    async def rate(self, request: RatingRequest) -> Rating:
+        """The next reply of the script: options divided by `, `, the likeliest first; those that
+        it leaves out are less likely. A rule is shown a choice of the options.
+
+        Raises:
+            ScriptExhausted: no reply is left.
+            ScriptMismatch: it names something else.
+        """
+        self.ratings.append(request)
+        asked = Request(
+            id=request.id,
+            messages=request.messages,
+            grammar=Grammar.choice(list(request.options)),
+            sampling=Sampling(max_tokens=self._card.context_length),
+        )
+        text = self._next(asked)
+        named = text.split(", ")
+        if unknown := [name for name in named if name not in request.options]:
+            raise ScriptMismatch(
+                f"request {request.id}: the scripted reply {text!r} names {unknown[0]!r}, which is"
+                " not one of the options; mend the script"
+            )
+        order = {name: place for place, name in enumerate(named)}
+        await asyncio.sleep(0)
+        return Rating(
+            logprobs=tuple(-float(order.get(name, len(named))) for name in request.options),
+            prompt_tokens=await self.count_tokens(request.messages),
+            scored_tokens=len(request.options),
             seconds=0.0,
         )
 

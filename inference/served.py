@@ -17,8 +17,8 @@ there never costs the answer.
 import asyncio
 import dataclasses
 import time
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Protocol, TypeVar
 
 from inference.client import Answer, ServerClient, Unanswered
 from inference.constraint import matches, request_fields
@@ -29,6 +29,8 @@ from inference.engine import (
     FinishReason,
     MaskEffect,
     Message,
+    Rating,
+    RatingRequest,
     Request,
 )
 from inference.errors import (
@@ -41,8 +43,10 @@ from inference.errors import (
 )
 from inference.mask import Vocabulary, mask_effect
 from inference.quarantine import Quarantine
+from inference.rating import RatingPaths, with_option
 from inference.renderer import Renderer
 
+T = TypeVar("T")
 _RETRIES = 1
 _PAUSE_S = 0.5
 
@@ -178,6 +182,35 @@ class ServedEngine:
             answer.completion, seconds=seconds, mask=mask, mended=tuple(mended)
         )
 
+    async def rate(self, request: RatingRequest) -> Rating:
+        """Rate options; failures are met as those of `generate`."""
+        prompt = await self._prompter.tokens(request.messages)
+        options = [
+            await self._prompter.tokens(with_option(request.messages, option))
+            for option in request.options
+        ]
+        paths = RatingPaths.of(prompt, options)
+        started = time.monotonic()
+        mended: list[str] = []
+
+        async def send(client: ServerClient) -> tuple[Mapping[int, float], ...]:
+            return await self._tried(
+                request.id, client, lambda: client.next_logprobs(paths.places), mended
+            )
+
+        try:
+            found = await self._until_sent(request.id, send)
+        except RequestError as error:
+            raise RequestError(f"request {request.id}: {error}") from error
+        self._host.answered()
+        return Rating(
+            logprobs=paths.logprobs(found),
+            prompt_tokens=len(prompt),
+            scored_tokens=len(paths.places),
+            seconds=time.monotonic() - started,
+            mended=tuple(mended),
+        )
+
     async def _mask_effect(
         self, request: Request, prompt: tuple[int, ...], answer: Answer, mended: list[str]
     ) -> MaskEffect | None:
@@ -230,8 +263,16 @@ class ServedEngine:
         mended: list[str],
     ) -> Answer:
         async def send(client: ServerClient) -> Answer:
-            return await self._send(client, request, prompt, fields, mended)
+            async def once() -> Answer:
+                answer = await client.complete(prompt, fields)
+                _check(request, answer)
+                return answer
 
+            return await self._tried(request.id, client, once, mended)
+
+        return await self._until_sent(request.id, send)
+
+    async def _until_sent(self, request_id: str, send: Callable[[ServerClient], Awaitable[T]]) -> T:
         while True:
             try:
                 return await send(await self._free_client())
@@ -243,7 +284,7 @@ class ServedEngine:
                     return await send(await self._host.client())
                 except ServerGone as error:
                     raise RequestAbandoned(
-                        f"request {request.id} is given up: the server died under it twice, "
+                        f"request {request_id} is given up: the server died under it twice, "
                         f"the second time with nothing else to do ({error})"
                     ) from error
 
@@ -254,18 +295,16 @@ class ServedEngine:
                 return client
             await self._quarantine.emptied()
 
-    async def _send(
+    async def _tried(
         self,
+        request_id: str,
         client: ServerClient,
-        request: Request,
-        prompt: tuple[int, ...],
-        fields: Mapping[str, object],
+        once: Callable[[], Awaitable[T]],
         mended: list[str],
-    ) -> Answer:
+    ) -> T:
         for attempt in range(_RETRIES + 1):
             try:
-                answer = await client.complete(prompt, fields)
-                _check(request, answer)
+                return await once()
             except (Unanswered, AnswerCutShort) as error:
                 failure: EngineFault = error
                 if isinstance(error, Unanswered) and await self._host.lost(client):
@@ -274,10 +313,8 @@ class ServedEngine:
                 if isinstance(failure, ServerGone):
                     raise failure from error
                 if attempt == _RETRIES:
-                    raise type(failure)(f"request {request.id}: {failure}") from error
+                    raise type(failure)(f"request {request_id}: {failure}") from error
                 await asyncio.sleep(_PAUSE_S)
-            else:
-                return answer
         raise AssertionError("the last attempt returns or raises")
 
 

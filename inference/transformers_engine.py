@@ -11,12 +11,20 @@ import time
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grammars import Grammar
-from inference.engine import Completion, EngineCard, EngineStatus, Message, Request
+from inference.engine import (
+    Completion,
+    EngineCard,
+    EngineStatus,
+    Message,
+    Rating,
+    RatingRequest,
+    Request,
+)
 from inference.model import ModelSpec
 from inference.resolve import resolve
 from inference.torch_files import keep_torch_files_in_cache
@@ -126,6 +134,17 @@ class TransformersEngine:
             mask=answer.mask,
             mended=answer.mended,
         )
+
+    async def rate(self, request: RatingRequest) -> Rating:
+        """Rate options when the requests before it are done; `seconds` includes the wait.
+
+        Raises:
+            EngineFault: the model could not be run.
+        """
+        started = time.monotonic()
+        loop = asyncio.get_running_loop()
+        rating = await loop.run_in_executor(self._worker, self._generator.rate, request)
+        return replace(rating, seconds=time.monotonic() - started)
 
     def status(self) -> EngineStatus:
         """The state now."""

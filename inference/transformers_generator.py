@@ -25,7 +25,16 @@ from outlines.types import CFG, Choice, JsonSchema, Regex
 
 from grammars import Grammar
 from inference.constraint import alternatives, matches, outlines_type
-from inference.engine import EngineCard, FinishReason, MaskEffect, Message, Request, Sampling
+from inference.engine import (
+    EngineCard,
+    FinishReason,
+    MaskEffect,
+    Message,
+    Rating,
+    RatingRequest,
+    Request,
+    Sampling,
+)
 from inference.errors import (
     AnswerCutShort,
     EngineFault,
@@ -36,6 +45,7 @@ from inference.errors import (
 from inference.hashing import combined_sha256
 from inference.mask import Score, Vocabulary, mask_effect
 from inference.model import ResolvedModel
+from inference.rating import Place, RatingPaths, with_option
 from inference.renderer import Renderer
 from inference.warming import warm_setting
 
@@ -180,6 +190,34 @@ class TransformersGenerator:
         except ValueError as error:
             return replace(answer, mended=(type(error).__name__,))
         return replace(answer, mask=mask)
+
+    def rate(self, request: RatingRequest) -> Rating:
+        """Rate options; one pass for each place at which they part.
+
+        Raises:
+            EngineFault: the model could not be run.
+        """
+        prompt = self.prompt(request.messages)
+        options = [self.prompt(with_option(request.messages, each)) for each in request.options]
+        paths = RatingPaths.of(prompt, options)
+        try:
+            found = [self._next_logprobs(place) for place in paths.places]
+        except RuntimeError as error:
+            raise EngineFault(
+                f"request {request.id}: transformers failed: {_line(error)}"
+            ) from error
+        return Rating(
+            logprobs=paths.logprobs(found),
+            prompt_tokens=len(prompt),
+            scored_tokens=len(paths.places),
+            seconds=0.0,
+        )
+
+    def _next_logprobs(self, place: Place) -> dict[int, float]:
+        with torch.inference_mode():
+            logits = self._model(torch.tensor([place.prefix], device=self._device)).logits
+        scores = logits[0, -1].to("cpu", torch.float32).log_softmax(-1)
+        return {token: float(scores[token]) for token in place.tokens}
 
     def _generate(
         self,

@@ -11,7 +11,15 @@ from agents.decoding import Decoding
 from agents.plans import PlanPool
 from agents.prompts import PromptSet
 from agents.transcript import Transcript
-from inference.engine import Completion, Engine, MaskEffect, Message, Request
+from inference.engine import (
+    Completion,
+    Engine,
+    MaskEffect,
+    Message,
+    Rating,
+    RatingRequest,
+    Request,
+)
 
 
 class DecisionKind(StrEnum):
@@ -38,6 +46,10 @@ class Purpose(StrEnum):
     """From which step a revised plan goes on."""
     CHECK = "check"
     """The repair of a plan's syntax, where no grammar kept it."""
+
+
+RATED = "rated"
+"""The finish reason of a call that had the model rate options instead of saying anything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +97,24 @@ class ModelCall:
             seconds=completion.seconds,
             mask=completion.mask,
             mended=completion.mended,
+            purpose=purpose,
+        )
+
+    @classmethod
+    def rated(cls, request: RatingRequest, rating: Rating, text: str, purpose: Purpose) -> Self:
+        """The record of options that were rated; `text` is what was made of it."""
+        return cls(
+            request_id=request.id,
+            prompt_digest=prompt_digest(request.messages),
+            grammar_digest=None,
+            text=text,
+            finish_reason=RATED,
+            prompt_tokens=rating.prompt_tokens,
+            cached_tokens=0,
+            generated_tokens=0,
+            dropped_turns=0,
+            seconds=rating.seconds,
+            mended=rating.mended,
             purpose=purpose,
         )
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from agents.acceptance import Rejection, rejection
 from agents.decoding import Decoding, PlanLevel
 from agents.planners.planner import ModelCall, Purpose
-from grammars.forms import Blank, Form
+from grammars.forms import Blank, Form, Prefixed
 from grammars.plans.check import PlanVerdict, check_plan
 from grammars.plans.skeleton import Skeleton, SkeletonForm
 from grammars.plans.surface import HEAD
@@ -43,11 +43,20 @@ class PlanTask:
 
     messages: tuple[Message, ...]
     """The prompt, whose last message is the user's."""
+    goal: str = ""
+    """The task in words. It stands as a comment before the function, so that a small model that
+    fills a slot has it nearer than the worked example's; empty for no comment."""
     world: PlanWorld
     skeleton: Skeleton | None = None
     """The worked example to be filled in, at the level `skeleton`."""
     slots: Mapping[str, tuple[str, ...]]
     """What can stand in its slots."""
+
+
+    @property
+    def comment(self) -> str:
+        """What is given before the function."""
+        return f"# Task: {' '.join(self.goal.split())}\n" if self.goal else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,8 +117,10 @@ class Writer:
             answers.append(completion.text)
         return Written(text=text + blank.text, answers=tuple(answers), calls=tuple(calls))
 
-    async def line(self, messages: tuple[Message, ...], max_tokens: int) -> Written:
-        """One line in the model's own words.
+    async def line(
+        self, messages: tuple[Message, ...], max_tokens: int, stop: tuple[str, ...] = ("\n",)
+    ) -> Written:
+        """The model's own words, one line of them if `stop` is not given.
 
         Raises:
             EngineFault, RequestError: as `fill`.
@@ -118,7 +129,7 @@ class Writer:
             id=f"{self._name}.b0",
             messages=messages,
             sampling=self._sampling(max_tokens, 0),
-            stop=("\n",),
+            stop=stop,
         )
         completion = await self._engine.generate(request)
         return Written(
@@ -136,7 +147,7 @@ class Writer:
         """
         if level is PlanLevel.free:
             return await self._free(task)
-        form = form_of(task, level)
+        form = Prefixed(task.comment, form_of(task, level))
         written = await self.fill(form, task.messages, self._decoding.max_plan_tokens)
         verdict = check_plan(written.text, task.world)
         refused = written.rejected or (None if verdict.valid else Rejection.MALFORMED)
@@ -148,12 +159,12 @@ class Writer:
         """Without a grammar a plan is taken if Python can read it, as in AdaPlanner."""
         request = Request(
             id=f"{self._name}.b0",
-            messages=(*task.messages, Message("assistant", _SIGNATURE)),
+            messages=(*task.messages, Message("assistant", task.comment + _SIGNATURE)),
             sampling=self._sampling(self._decoding.max_plan_tokens, 0),
             stop=_ENDS_OF_FREE_PLANS,
         )
         completion = await self._engine.generate(request)
-        text = _SIGNATURE + completion.text.rstrip() + "\n"
+        text = task.comment + _SIGNATURE + completion.text.rstrip() + "\n"
         verdict = check_plan(text, task.world)
         refused = rejection(completion, None)
         if refused is None and verdict.syntax_error:

@@ -105,14 +105,14 @@ class EpisodePlanner:
         agent = WORLD_AGENTS[context.prompts.world](first, self._meeting.act)
         prompts = PlanPrompts.load(agent.prompts)
         example = prompts.example_for(context.kind, self._samples, self._skills)
-        asked = prompts.messages(first.goal, agent.places, example)
+        asked = prompts.messages(first.goal, agent.places, example, look=first.text)
         self._prompt = asked
         failure: Failure | None = None
         rejected: Rejection | None = None
         async with context.plans.session(EpisodeHost(agent, self._asker)) as session:
             for _ in range(self._refinements + 1):
                 messages = self._messages(asked, first.goal, failure, rejected)
-                plan = await self._write(agent, example, messages)
+                plan = await self._write(agent, example, messages, first.goal)
                 rejected = plan.rejected
                 start = 1
                 if failure and plan.accepted:
@@ -123,11 +123,16 @@ class EpisodePlanner:
                     failure = failure_of(outcome, plan.text, agent)
 
     async def _write(
-        self, agent: WorldAgent, example: PlanExample | None, messages: tuple[Message, ...]
+        self,
+        agent: WorldAgent,
+        example: PlanExample | None,
+        messages: tuple[Message, ...],
+        goal: str,
     ) -> WrittenPlan:
         level = self._context.decoding.plan
         task = PlanTask(
             messages=messages,
+            goal=goal,
             world=agent.world,
             skeleton=example.skeleton if example else None,
             slots=agent.slots,
