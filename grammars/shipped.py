@@ -10,6 +10,7 @@ from grammars.actions import enforced_action, template_action
 from grammars.forms import Blank, Form
 from grammars.grammar import Grammar
 from grammars.plans.household import household_plans, household_slots
+from grammars.plans.prose import prose_plan
 from grammars.plans.skeleton import Skeleton, SkeletonForm
 from grammars.plans.surface import FOUND, ITEM, LIST, NUMBER, SEEN, next_blank
 from grammars.plans.syntax import syntax_step
@@ -51,6 +52,7 @@ def shipped() -> Mapping[str, Grammar]:
         "plan step, typed, nothing assigned": typed_step(world, 1, frozenset()),
         "plan step, typed, all assigned": typed_step(world, 8, everything),
         "plan slot, skeleton": _first(slots.next(())),
+        "plan in words": _first_of(prose_plan()),
         "answer, item of a list": _first_of(answers.list_of(RECEPTACLES)),
         "answer, one of": _first_of(answers.one_of(RECEPTACLES)),
         "answer, number": _first_of(answers.number()),

@@ -64,10 +64,10 @@ def discover(config: RunConfig, folder: Path) -> int:
 
 def _check(config: RunConfig) -> None:
     """Refuse what can discover nothing, or would discover it where it is evaluated later."""
-    if not isinstance(config.planner, AdaPlanner):
+    if not isinstance(config.planner, AdaPlanner) or not config.planner.code:
         raise ConfigError(
-            f"configuration: planner={config.planner.name} writes no plans that could become"
-            " skills; use agent=adaplanner"
+            f"configuration: planner={config.planner.name} writes no plans in code that could"
+            " become skills; use agent=adaplanner planner.code=true"
         )
     if config.decoding.plan is PlanLevel.skeleton:
         raise ConfigError(

@@ -9,6 +9,8 @@ from agents.evaluation.episode import EpisodeRow
 from agents.evaluation.mask import MaskTotals
 from agents.evaluation.store import Fault
 
+_HELP_IN_WORDS = "they are in words; the grammar keeps them to numbered lists of short lines"
+
 
 def title(protocol: Mapping[str, Any]) -> str:
     """Who played what, under which limits."""
@@ -28,7 +30,8 @@ def help_given(protocol: Mapping[str, Any]) -> Iterator[str]:
     yield f"help for actions, {actions.value}: {actions.help}"
     if "plan" in decoding:
         plan = PlanLevel(decoding["plan"])
-        yield f"help for plans, {plan.value}: {plan.help}"
+        in_words = protocol["agent"]["planner"].get("code") is False and plan is PlanLevel.syntax
+        yield f"help for plans, {plan.value}: {_HELP_IN_WORDS if in_words else plan.help}"
     if skills := protocol["agent"]["planner"].get("skills"):
         yield f"skills: worked examples of like tasks come from a library ({skills})"
 

@@ -62,11 +62,29 @@ class TurnwisePlanner:
 
     async def decide(self, transcript: Transcript) -> Decision:
         """See `Planner.decide`."""
+        if not self._fixed:
+            self._fixed = self._context.prompts.fixed_part(
+                transcript.first, thoughts=self._thoughts
+            )
+        return await self.say(transcript, self._fixed)
+
+    async def say(
+        self, transcript: Transcript, fixed: tuple[Message, ...], words: tuple[str, ...] = ()
+    ) -> Decision:
+        """The next line of a transcript that begins with this fixed part; `words` are what may be
+        said besides the world's commands.
+
+        Raises:
+            EngineFault, ContextTooSmall, ContextFull: as `Planner.decide`.
+        """
         decoding = self._context.decoding
         may_think = self._thoughts and not (transcript.turns and transcript.turns[-1].thought)
         max_tokens = decoding.max_thought_tokens if may_think else decoding.max_action_tokens
-        fitted = await self._fit(transcript, max_tokens)
-        grammar = self._grammar(transcript, may_think=may_think)
+        tail = ""
+        if decoding.actions is ActionMode.listed:
+            tail = listing.render(transcript.last.admissible, transcript.last.templates)
+        fitted = await self.fit(transcript, fixed, tail, max_tokens)
+        grammar = self._grammar(transcript, words, may_think=may_think)
         request = self._request(fitted, grammar, max_tokens)
         completion = await self._context.engine.generate(request)
         rejected = rejection(completion, grammar)
@@ -87,14 +105,11 @@ class TurnwisePlanner:
     async def close(self) -> None:
         """Nothing is held."""
 
-    async def _fit(self, transcript: Transcript, max_tokens: int) -> FittedPrompt:
-        context, decoding = self._context, self._context.decoding
-        tail = ""
-        if decoding.actions is ActionMode.listed:
-            tail = listing.render(transcript.last.admissible, transcript.last.templates)
-        if not self._fixed:
-            self._fixed = context.prompts.fixed_part(transcript.first, thoughts=self._thoughts)
-        return await self._window.fit(self._fixed, transcript.turns, tail, max_tokens)
+    async def fit(
+        self, transcript: Transcript, fixed: tuple[Message, ...], tail: str, max_tokens: int
+    ) -> FittedPrompt:
+        """The fixed part, as many turns as the context holds, and `tail`; see `ContextWindow`."""
+        return await self._window.fit(fixed, transcript.turns, tail, max_tokens)
 
     def _request(self, fitted: FittedPrompt, grammar: Grammar | None, max_tokens: int) -> Request:
         context, decoding, number = self._context, self._context.decoding, self._calls
@@ -114,12 +129,14 @@ class TurnwisePlanner:
             measure_mask=decoding.measures(request_id),
         )
 
-    def _grammar(self, transcript: Transcript, *, may_think: bool) -> Grammar | None:
+    def _grammar(
+        self, transcript: Transcript, words: tuple[str, ...], *, may_think: bool
+    ) -> Grammar | None:
         now = transcript.last
         match self._context.decoding.actions:
             case ActionMode.hidden | ActionMode.listed:
                 return None
             case ActionMode.template:
-                return template_action(now.templates, now.names, thoughts=may_think)
+                return template_action((*now.templates, *words), now.names, thoughts=may_think)
             case ActionMode.enforced:
-                return enforced_action(now.admissible, thoughts=may_think)
+                return enforced_action((*now.admissible, *words), thoughts=may_think)

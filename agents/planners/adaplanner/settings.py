@@ -9,6 +9,7 @@ from typing import Any
 from agents.decoding import Decoding, PlanLevel
 from agents.planners.adaplanner.asking import AskMode
 from agents.planners.adaplanner.planner import EpisodePlanner
+from agents.planners.adaplanner.prose import ProsePlanner
 from agents.planners.adaplanner.resuming import ResumeMode
 from agents.planners.planner import Planner, PlannerContext
 from agents.plans.worlds import WORLD_AGENTS
@@ -30,8 +31,11 @@ class AdaPlanner:
     resume: ResumeMode = ResumeMode.diff
     ask: AskMode = AskMode.typed
     samples: int = 6
-    """Worked examples for the six types of household tasks: 0, 1 (the simplest type's, figure 4d),
-    2, 4 or 6 (table 4)."""
+    """Worked examples: 0, 1 (the simplest type's, figure 4d), 2, 4 or 6 (table 4; in ScienceWorld
+    our own six, or so many of them, each given to the tasks that it is nearest to)."""
+    code: bool = True
+    """False: plans are numbered lists in words, which the model carries out itself, command by
+    command (figure 4c). `resume` and `ask` then mean nothing."""
     skills: str = ""
     """A library made by `groundling discover`: tasks of a kind that it has a skill for get that in
     place of a sample. Empty: none."""
@@ -48,6 +52,8 @@ class AdaPlanner:
                 f"planner={self.name} has no plans for env={world}; it has for"
                 f" {', '.join(WORLD_AGENTS)}"
             )
+        if not self.code:
+            self._validate_prose(decoding)
         if decoding.plan is PlanLevel.skeleton and not self.samples:
             raise ValueError(
                 "decoding.plan=skeleton fills a worked example, and planner.samples=0 has none;"
@@ -59,6 +65,20 @@ class AdaPlanner:
             raise ValueError(f"planner.samples={self.samples} must be one of 0, 1, 2, 4, 6")
         if self.skills:
             check_fit(self.skills, self.library, world, decoding.plan)
+
+    def _validate_prose(self, decoding: Decoding) -> None:
+        level, actions = decoding.plan, decoding.actions
+        if level not in (PlanLevel.free, PlanLevel.syntax):
+            raise ValueError(
+                f"decoding.plan={level.value} is a level of plans in code, and planner.code=false"
+                " writes them in words; use syntax (a grammar of numbered lists) or free"
+            )
+        if level is PlanLevel.syntax and not actions.constrains:
+            raise ValueError(
+                f"planner.code=false decoding.plan=syntax with decoding.actions={actions.value}:"
+                " what carries the plan out is the model, and it would be half under a grammar;"
+                " use decoding.plan=free, or decoding.actions=template or enforced"
+            )
 
     @cached_property
     def library(self) -> Library:
@@ -81,11 +101,16 @@ class AdaPlanner:
 
     def make(self, context: PlannerContext) -> Planner:
         """The planner of one episode."""
+        skills = {kind: skill.example for kind, skill in self.library.in_use.items()}
+        if not self.code:
+            return ProsePlanner(
+                context, refinements=self.refinements, samples=self.samples, skills=skills
+            )
         return EpisodePlanner(
             context,
             refinements=self.refinements,
             resume=self.resume,
             ask=self.ask,
             samples=self.samples,
-            skills={kind: skill.example for kind, skill in self.library.in_use.items()},
+            skills=skills,
         )

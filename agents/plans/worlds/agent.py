@@ -1,6 +1,6 @@
 """The contract of `agent`, and its report (AdaPlanner, section 3.2 and appendix 8.3.1)."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, TypeAlias
 
@@ -54,7 +54,9 @@ class WorldAgent(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _Interaction:
+class Interaction:
+    """A command and what the world answered."""
+
     command: str
     answer: str
 
@@ -64,19 +66,24 @@ class Interactions:
 
     def __init__(self, act: Act) -> None:
         self._act = act
-        self._past: list[_Interaction] = []
+        self._past: list[Interaction] = []
 
     async def act(self, command: str) -> Observation:
         """Send a command."""
         observation = await self._act(command)
-        self._past.append(_Interaction(command, observation.text))
+        self._past.append(Interaction(command, observation.text))
         return observation
 
     def report(self, location: str, holding: str) -> str:
         """What a failed assert tells the model."""
-        lines = [f"I am at {location} and hold {holding}."]
-        if self._past:
-            lines.append("The last things I did:")
-        for past in self._past[-REPORTED:]:
-            lines += [f"> {past.command}", past.answer]
-        return "\n".join(lines)
+        return report(location, holding, self._past)
+
+
+def report(location: str, holding: str, past: Sequence[Interaction]) -> str:
+    """Where an agent is, what it holds, and its last `REPORTED` interactions."""
+    lines = [f"I am at {location} and hold {holding}."]
+    if past:
+        lines.append("The last things I did:")
+    for interaction in past[-REPORTED:]:
+        lines += [f"> {interaction.command}", interaction.answer]
+    return "\n".join(lines)

@@ -1,0 +1,44 @@
+"""Prompts for plans in words: each is added to the end of a world's own."""
+
+import re
+from dataclasses import dataclass
+from importlib import resources
+
+from jinja2 import Environment, StrictUndefined, Template
+
+_JINJA = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+_TITLE = re.compile(r"print\('\[Step (\d+)\] (.*)'\)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProsePrompts:
+    """The same in every world."""
+
+    plan: Template
+    """Knows `example`, a worked plan in words or '', and `example_task`."""
+    act: Template
+    """Knows `plan`, and `word`, which is said when the plan broke, if `may_stop`."""
+    refine: Template
+    """Knows `reason` and `task`."""
+    rejected: Template
+    """Knows `reason`."""
+
+    @classmethod
+    def load(cls) -> "ProsePrompts":
+        """Read the files."""
+        folder = resources.files(__package__) / "adaplanner" / "prose"
+
+        def template(name: str) -> Template:
+            return _JINJA.from_string((folder / f"{name}.j2").read_text(encoding="utf-8"))
+
+        return cls(
+            plan=template("plan"),
+            act=template("act"),
+            refine=template("refine"),
+            rejected=template("rejected"),
+        )
+
+
+def in_words(plan: str) -> str:
+    """A plan in code as a numbered list: the titles of its steps."""
+    return "\n".join(f"{number}. {title}" for number, title in _TITLE.findall(plan))
