@@ -18,4 +18,5 @@ without one, a small model writes the same comment until its tokens run out.
 
 `world` says what a world lets a plan say; `syntax`, `typed` and `skeleton` are the levels, each
 contained in the one before; `check` reads a finished plan again, independently of the grammars.
+`prose` is for plans that are not written in it at all, but in words.
 """

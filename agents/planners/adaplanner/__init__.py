@@ -8,6 +8,8 @@ on in the middle of it with all variables kept (refine-then-resume).
 Departures from the paper: a revision is asked for as the next turn of the same chat, so the model
 sees its last plan, which the paper leaves out for want of context only; a plan that ends without
 the task being done is revised like one that failed.
+
+`code=False` is the paper's ablation without the code interface, in `prose`.
 """
 
 from agents.planners.adaplanner.asking import AskMode

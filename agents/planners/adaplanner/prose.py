@@ -39,7 +39,6 @@ STUCK = "stuck"
 """What the model says in place of a command when its plan is of no more use."""
 MOST_REPEATS = 2
 """So often a command may bring the same answer under one plan."""
-_END_OF_FREE_PLANS = ("\n\n",)
 
 
 class ProsePlanner:
@@ -125,7 +124,7 @@ class ProsePlanner:
                 )
             )
             if rejected is None:
-                self._plan = written.text
+                self._plan = written.text.strip()
                 self._under_plan.clear()
                 return
 
@@ -153,7 +152,9 @@ class ProsePlanner:
         context = self._context
         writer = Writer(context.engine, decoding, name, context.seed_for, purpose)
         if decoding.plan is PlanLevel.free:
-            written = await writer.line(fitted.messages, most, stop=_END_OF_FREE_PLANS)
+            written = await writer.line(fitted.messages, most, stop=())
+            if not written.text.strip():
+                written = replace(written, rejected=Rejection.MALFORMED)
         else:
             written = await writer.fill(prose_plan(), fitted.messages, most)
         self._calls += (replace(call, dropped_turns=fitted.dropped_turns) for call in written.calls)

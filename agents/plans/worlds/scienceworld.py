@@ -109,7 +109,8 @@ class ScienceWorldAgent:
         none.
         """
         ways: dict[str, tuple[str, ...]] = {self._location: ()}
-        for here in (queue := [self._location]):
+        queue = [self._location]
+        for here in queue:
             for there in sorted(self._doors.get(here, ())):
                 if there not in ways:
                     ways[there] = (*ways[here], there)

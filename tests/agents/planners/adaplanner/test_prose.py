@@ -136,6 +136,14 @@ async def test_a_plan_that_was_cut_off_is_asked_for_again_and_nothing_acts_witho
     assert [call.purpose for call in episode.unspent_calls] == [Purpose.PLAN] * 2
 
 
+async def test_an_empty_plan_without_a_grammar_is_no_plan() -> None:
+    engine = ScriptedEngine(["\n", f"Here it is:\n\n{PLAN}\n", "east", "east"])
+    episode = await play(engine, FREE)
+    assert episode.won
+    assert [plan.rejected for plan in episode.plans] == [Rejection.MALFORMED, None]
+    assert f"Here it is:\n\n{PLAN}\nCarry it out" in engine.requests[2].messages[3].content
+
+
 @pytest.mark.parametrize("actions", [ActionMode.enforced, ActionMode.template])
 async def test_it_can_be_played_at_random_under_a_grammar(actions: ActionMode) -> None:
     decoding = Decoding(actions=actions, plan=PlanLevel.syntax)
