@@ -1,6 +1,7 @@
 # Sets everything up on a bare machine with nothing but Python 3.11-3.13, and runs things there.
 #   make run    set up and run the quickstart        make test   set up and run checks and tests
 #   make setup  only set up (.venv)                  make lock   renew the lock files
+#   make alfworld  besides, the official ALFWorld package (env.engine=textworld); needs g++ and make
 # BUILD=cpu|gpu overrides what is chosen by looking for an NVIDIA GPU; PYTHON=... the interpreter.
 
 SHELL := /bin/bash
@@ -10,7 +11,7 @@ VENV := .venv
 STAMP := $(VENV)/.complete-$(BUILD)
 BIN := $(VENV)/bin
 
-.PHONY: run test check setup lock clean
+.PHONY: run test check setup alfworld lock clean
 .DEFAULT_GOAL := run
 
 run: $(STAMP)
@@ -30,6 +31,12 @@ setup: $(STAMP)
 # A finished installation is marked only at its very end; one that was interrupted is begun again.
 $(STAMP): pyproject.toml requirements-$(BUILD).lock .ci/install
 	@.ci/install $(BUILD) $(VENV)
+	@touch $@
+
+alfworld: $(VENV)/.complete-alfworld
+
+$(VENV)/.complete-alfworld: $(STAMP) requirements-alfworld.lock .ci/alfworld
+	@.ci/alfworld $(VENV)
 	@touch $@
 
 lock:

@@ -231,25 +231,36 @@ def test_closing_wakes_who_waits_for_an_answer(world: TextWorld) -> None:
 
 
 def test_a_process_ends_with_the_one_that_started_it(folder: Path) -> None:
+    pid = start_and_be_killed(folder, STANDIN)
+    wait_until(lambda: not psutil.pid_exists(pid))
+
+
+@pytest.mark.usefixtures("official")
+def test_the_packages_own_process_then_removes_its_folder_too(tmp_path: Path) -> None:
+    start_and_be_killed(tmp_path, process.PROGRAM)
+    wait_until(lambda: not list(tmp_path.iterdir()))
+
+
+def start_and_be_killed(folder: Path, program: Path) -> int:
+    """The process of an episode whose owner was killed; its temporary files go into `folder`."""
     code = (
-        "import os, sys, time; from pathlib import Path\n"
+        "import sys, time; from pathlib import Path\n"
         "from envs.alfworld.official import TextWorld, process\n"
-        "from tests.envs.test_alfworld_textworld import STANDIN, make\n"
-        "process.PROGRAM = STANDIN; world = TextWorld({}, 1); make(world).reset()\n"
+        "from tests.envs.test_alfworld_textworld import make\n"
+        "process.PROGRAM = Path(sys.argv[1]); world = TextWorld({}, 1); make(world).reset()\n"
         "print(world.pids[0], flush=True); time.sleep(60)\n"
     )
-    root = Path(__file__).parents[2]
     with subprocess.Popen(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", code, str(program)],
         stdout=subprocess.PIPE,
         text=True,
-        cwd=root,
+        cwd=Path(__file__).parents[2],
         env={**os.environ, "TMPDIR": str(folder)},
     ) as parent:
         assert parent.stdout is not None
-        child = int(parent.stdout.readline())
+        pid = int(parent.stdout.readline())
         parent.kill()
-    wait_until(lambda: not psutil.pid_exists(child))
+    return pid
 
 
 def wait_until(true: Callable[[], bool], seconds: float = 10) -> None:
