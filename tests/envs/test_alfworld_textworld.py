@@ -172,12 +172,28 @@ def test_a_killed_process_is_a_fault_of_all_its_episodes(world: TextWorld) -> No
     assert make(world).reset().text
 
 
-def test_silence_is_a_fault(world: TextWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_silence_is_a_fault_and_nobody_gets_the_late_answer(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(process, "ANSWER_SECONDS", 3.0)
-    episode = make(world)
+    one_process = TextWorld({}, slots=1)
+    episode, other = make(one_process), make(one_process)
+    other.reset()
     episode.reset()
     with pytest.raises(WorldFault, match="did not answer on 'hang' .* within 3 s"):
         episode.step("hang")
+    with pytest.raises(WorldFault, match="ended on 'inventory' .* exit status -9"):
+        other.step("inventory")
+    one_process.close()
+
+
+def test_a_process_that_cannot_be_started_is_a_fault_and_leaves_nothing(
+    world: TextWorld, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/nonexistent/python")
+    with pytest.raises(WorldFault, match="no process for TextWorld can be started .*/nonexist"):
+        make(world)
+    assert list(folder.iterdir()) == []
 
 
 def test_a_process_is_replaced_after_so_many_episodes(

@@ -35,27 +35,23 @@ class Process:
 
     It has a folder of its own for whatever the package writes, and ends when its socket does: on
     `close`, and also when this process is killed.
+
+    Raises:
+        OSError: it cannot be started.
     """
 
     def __init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="alfworld-"))
         self._log = self._folder / "worker.log"
         ours, theirs = socket.socketpair()
-        with theirs, self._log.open("wb") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", str(PROGRAM), str(theirs.fileno())],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=log,
-                cwd=self._folder,
-                env={
-                    **os.environ,
-                    "TMPDIR": str(self._folder),
-                    "ALFWORLD_DATA": str(self._folder),  # importing the package makes this folder
-                },
-                pass_fds=(theirs.fileno(),),
-                process_group=0,  # Ctrl-C is for the harness, which ends its episodes in order
-            )
+        try:
+            self._process = self._start(theirs.fileno())
+        except OSError:
+            ours.close()
+            shutil.rmtree(self._folder)
+            raise
+        finally:
+            theirs.close()
         ours.settimeout(ANSWER_SECONDS)
         self._socket = ours
         # A forked child would hold the socket open, and the worker alive, after we were killed.
@@ -85,7 +81,7 @@ class Process:
                 line = self._line()
             except OSError as error:
                 self._broken = True
-                raise WorldFault(self._silent(doing, error)) from error
+                raise WorldFault(self._end(doing, error)) from error
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
             self._broken = True
@@ -101,6 +97,23 @@ class Process:
         self._socket.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
+    def _start(self, descriptor: int) -> "subprocess.Popen[bytes]":
+        with self._log.open("wb") as log:
+            return subprocess.Popen(
+                [sys.executable, "-P", str(PROGRAM), str(descriptor)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                cwd=self._folder,
+                env={
+                    **os.environ,
+                    "TMPDIR": str(self._folder),
+                    "ALFWORLD_DATA": str(self._folder),  # importing the package makes this folder
+                },
+                pass_fds=(descriptor,),
+                process_group=0,  # Ctrl-C is for the harness, which ends its episodes in order
+            )
+
     def _line(self) -> bytes:
         received = bytearray()
         while not received.endswith(b"\n"):
@@ -110,13 +123,17 @@ class Process:
             received += part
         return bytes(received)
 
-    def _silent(self, doing: str, error: Exception) -> str:
+    def _end(self, doing: str, error: OSError) -> str:
+        """Why no answer came. The process is ended, lest the next request get a late answer."""
         if isinstance(error, TimeoutError):
+            self._process.kill()
+            self._process.wait()
             return f"TextWorld did not answer on {doing} within {ANSWER_SECONDS:.0f} s"
         try:
-            status = self._process.wait(1)  # the socket closes a moment before the process ends
+            self._process.wait(1)  # the socket closes a moment before the process ends
         except subprocess.TimeoutExpired:
-            return f"TextWorld did not answer on {doing}: {error}"
+            self._process.kill()
+        status = self._process.wait()
         return f"TextWorld ended on {doing} with exit status {status}: {self._last_words()}"
 
     def _last_words(self) -> str:
