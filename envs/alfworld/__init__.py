@@ -4,8 +4,9 @@ It reads the PDDL problem of a game file and gives the texts, the admissible com
 verdict that the official package gives, which a test compares; it needs neither that package nor
 a compiler, loads a game in milliseconds, and any number of episodes run in threads.
 
-`Alfworld` is the configuration and opens an `AlfworldTasks`. Whoever has a game file's text at hand
-plays it with `read_game` and `AlfworldEpisode`; `write_game` makes such a text around a problem.
+`Alfworld` is the configuration and opens an `AlfworldTasks`; `official` is the other engine that it
+can choose, the package itself. Whoever has a game file's text at hand plays it with `read_game` and
+`AlfworldEpisode`; `write_game` makes such a text around a problem.
 """
 
 from envs.alfworld.episode import AlfworldEpisode
