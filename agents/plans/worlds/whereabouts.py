@@ -21,7 +21,7 @@ _INTO_HANDS = "to the inventory."
 class Whereabouts:
     """What is known of an agent."""
 
-    location: str = "where I began"
+    location: str = "the place where I began"
     holding: tuple[str, ...] = ()
 
     def after(self, past: Interaction) -> "Whereabouts":

@@ -85,7 +85,7 @@ async def test_a_command_that_is_not_understood_has_the_plan_written_again_with_
     revising = engine.requests[3].messages
     assert any(PLAN in message.content for message in revising)
     told = (
-        'the world did not understand "fly".\nI am at where I began and hold nothing.\n'
+        'the world did not understand "fly".\nI am at the place where I began and hold nothing.\n'
         "The last things I did:\n> east\nYou walk east.\n> fly\nNobody understands that."
     )
     assert f"The plan broke: {told}\n" in revising[-1].content
