@@ -129,12 +129,13 @@ class Rating:
     """How likely the model finds each option, no grammar applied."""
 
     logprobs: tuple[float, ...]
-    """In the order of the options: natural logarithms of the probability that the answer begins so,
-    up to a constant that is the same for all of them."""
+    """In the order of the options: natural logarithms of the probability that the model chooses so
+    wherever options part, token by token; what they share, and what follows when only one is left,
+    is no choice and counts nothing."""
     prompt_tokens: int
     """Of the messages, as for an answer."""
     scored_tokens: int
-    """Places at which the model was asked for probabilities."""
+    """Places at which options part."""
     seconds: float
     mended: tuple[str, ...] = ()
     """As of a `Completion`."""

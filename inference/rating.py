@@ -1,11 +1,12 @@
 """Options as paths through the tokens of an answer: what has to be asked to rate them all.
 
-Every beginning that options share is asked about once: twelve names of one to three tokens are some
-twenty places, each a prompt that differs from the next only at its end.
+Only where options part is the model asked: an answer that must be one of them has no choice in
+between, as under a grammar. Twelve names part at one to three places, so a rating costs about as
+much as a short answer (all their tokens would be some twenty places, each a prompt of its own).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Self
 
 from inference.engine import Message
@@ -26,9 +27,7 @@ class RatingPaths:
 
     paths: tuple[tuple[int, ...], ...]
     """Prompt and option together, one for each option."""
-    shared: int
-    """Ids that all of them begin with; they are not rated."""
-    places: tuple[Place, ...] = field(default=())
+    places: tuple[Place, ...]
 
     @classmethod
     def of(cls, prompt: Sequence[int], paths: Sequence[tuple[int, ...]]) -> Self:
@@ -40,14 +39,16 @@ class RatingPaths:
         for path in paths:
             for end in range(shared, len(path)):
                 wanted.setdefault(path[:end], {})[path[end]] = None
-        places = tuple(Place(prefix, tuple(tokens)) for prefix, tokens in wanted.items())
-        return cls(tuple(paths), shared, places)
+        places = tuple(
+            Place(prefix, tuple(tokens)) for prefix, tokens in wanted.items() if len(tokens) > 1
+        )
+        return cls(tuple(paths), places)
 
     def logprobs(self, scores: Sequence[Mapping[int, float]]) -> tuple[float, ...]:
         """The options' log-probabilities from those of the tokens, one mapping a place."""
         of = {place.prefix: found for place, found in zip(self.places, scores, strict=True)}
         return tuple(
-            sum(of[path[:end]][path[end]] for end in range(self.shared, len(path)))
+            sum(of[path[:end]][path[end]] for end in range(len(path)) if path[:end] in of)
             for path in self.paths
         )
 

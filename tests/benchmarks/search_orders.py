@@ -1,7 +1,7 @@
 """How many steps an agent walks until it sees what it looks for, by the order of its search.
 
     python -m tests.benchmarks.search_orders [--games 60] [--data FOLDER]
-        [model=smollm2_135m engine=vllm ...]
+        [--ways said,typed] [model=smollm2_135m engine=vllm ...]
 
 Games are those of env=household, or real ones found under FOLDER (`**/game.tw-pddl`). Each order is
 walked through to the end: a step to go to a receptacle, another to open a closed one. `typed` and
@@ -95,7 +95,9 @@ async def ordered(engine: Engine, search: Search, mode: AskMode, number: int) ->
     return answer
 
 
-async def compare(overrides: Sequence[str], found: Sequence[Search], console: Console) -> None:
+async def compare(
+    overrides: Sequence[str], found: Sequence[Search], ways: Sequence[AskMode], console: Console
+) -> None:
     """Walk every order and print how far it is."""
     table = Table("order", "mean", "median", f"over {LONG}", "of")
 
@@ -114,7 +116,7 @@ async def compare(overrides: Sequence[str], found: Sequence[Search], console: Co
     config = composed([*overrides, "run_dir=unused"])
     with TemporaryDirectory() as folder:
         async with config.engine.open(config.model, Path(folder)) as engine:
-            for mode in (AskMode.said, AskMode.typed):
+            for mode in ways:
                 orders = await asyncio.gather(
                     *(ordered(engine, search, mode, n) for n, search in enumerate(found))
                 )
@@ -128,10 +130,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="how long a search is, by its order")
     parser.add_argument("--games", type=int, default=60)
     parser.add_argument("--data", type=Path, help="a folder with real games")
+    parser.add_argument("--ways", default="said,typed", help="joined by commas")
     parser.add_argument("overrides", nargs="*", help="e.g. model=smollm2_135m engine=vllm")
     options = parser.parse_args()
     found = searches(options.games, options.data)
-    asyncio.run(compare(options.overrides, found, Console(width=100)))
+    ways = [AskMode(way) for way in options.ways.split(",")]
+    asyncio.run(compare(options.overrides, found, ways, Console(width=100)))
 
 
 if __name__ == "__main__":

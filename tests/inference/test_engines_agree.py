@@ -9,7 +9,14 @@ import pytest_asyncio
 from grammars import Grammar, GrammarKind
 from grammars.shipped import shipped
 from inference.constraint import matches
-from inference.engine import Engine, FinishReason, Message, Request, Sampling
+from inference.engine import (
+    Engine,
+    FinishReason,
+    Message,
+    RatingRequest,
+    Request,
+    Sampling,
+)
 from inference.model import ModelSpec
 from inference.transformers_engine import Transformers
 
@@ -79,6 +86,31 @@ async def test_both_engines_say_the_same_under_a_grammar_and_score_it_alike(
     assert served.mask.tokens == local.mask.tokens == served.generated_tokens
     assert served.mask.logprob == pytest.approx(local.mask.logprob, abs=1e-3)
     assert served.mask.legal_choices == local.mask.legal_choices
+
+
+@pytest.mark.parametrize("prompt", PROMPTS)
+async def test_both_engines_rate_options_alike(
+    smollm2_engine: Engine, here: Engine, prompt: str
+) -> None:
+    options = ("coffeetable", "coffeemachine", "desk", "bed", "drawer")
+    request = RatingRequest(
+        id=f"test#{prompt}", messages=(Message("user", prompt),), options=options
+    )
+    served, local = await smollm2_engine.rate(request), await here.rate(request)
+    assert served.logprobs == pytest.approx(local.logprobs, abs=1e-3)
+    assert served.prompt_tokens == local.prompt_tokens
+    assert 1 <= served.scored_tokens == local.scored_tokens < len(options)
+
+
+async def test_the_likeliest_option_is_what_the_model_says_under_a_choice(
+    smollm2_engine: Engine,
+) -> None:
+    options = ("Paris", "London", "Rome", "Madrid")
+    messages = (Message("user", "What is the capital of France? One word."),)
+    rating = await smollm2_engine.rate(
+        RatingRequest(id="test#capital", messages=messages, options=options)
+    )
+    assert options[rating.logprobs.index(max(rating.logprobs))] == "Paris"
 
 
 async def test_what_the_model_says_anyway_needs_no_grammar(smollm2_engine: Engine) -> None:
