@@ -125,7 +125,7 @@ class ScriptedEngine:
 
     async def rate(self, request: RatingRequest) -> Rating:
         """The next reply of the script: options divided by `, `, the likeliest first; those that
-        it leaves out are less likely. A rule is shown a choice of the options.
+        it leaves out are less likely, all alike. A rule is shown a choice of the options.
 
         Raises:
             ScriptExhausted: no reply is left.
@@ -139,7 +139,7 @@ class ScriptedEngine:
             sampling=Sampling(max_tokens=self._card.context_length),
         )
         text = self._next(asked)
-        named = text.split(", ")
+        named = text.split(", ") if text else []
         if unknown := [name for name in named if name not in request.options]:
             raise ScriptMismatch(
                 f"request {request.id}: the scripted reply {text!r} names {unknown[0]!r}, which is"

@@ -109,7 +109,7 @@ class Asker:
                 return await self._choose(question, answers.number(numbers), numbers)
             case {"answer": "yes or no", **rest} if not rest:
                 return await self._choose(question, answers.yes_or_no(), ["yes", "no"])
-            case {}:
+            case {**rest} if not rest:
                 return await self._line(question)
         raise BadCall(
             "ask() takes one of list_of=names, one_of=names, answer='number', answer='yes or no'"

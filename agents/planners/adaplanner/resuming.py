@@ -2,6 +2,7 @@
 
 import re
 from enum import StrEnum
+from itertools import pairwise, takewhile
 
 _GUARD = re.compile(r"^ +if start_from <= (\d+):", re.MULTILINE)
 
@@ -16,23 +17,19 @@ class ResumeMode(StrEnum):
 
 
 def first_difference(before: str, after: str, failed_step: int | None) -> int:
-    """The first step in which two plans differ, at the latest `failed_step` (1 if unknown).
+    """The first step in which two plans differ, at the latest `failed_step`.
 
-    The text before the first step, with the general plan, does not count. A plan without steps
-    starts at 1.
+    The text before the first step, with the general plan, does not count. Where no step failed and
+    none differs, the plan is begun again.
     """
     old, new = steps_of(before), steps_of(after)
-    same = 0
-    for one, other in zip(old, new, strict=False):
-        if one != other:
-            break
-        same += 1
-    last = failed_step or 1
-    return max(1, min(same + 1, last, len(new) or 1))
+    if old == new:
+        return min(failed_step or 1, max(1, len(new)))
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
+    return max(1, min(same + 1, failed_step or same + 1, len(new)))
 
 
 def steps_of(plan: str) -> list[str]:
-    """The steps of a plan in order, each from its guard to the next one."""
+    """The steps of a plan in order, each from its guard to the next one; none without guards."""
     starts = [guard.start() for guard in _GUARD.finditer(plan)]
-    ends = [*starts[1:], len(plan)]
-    return [plan[start:end].rstrip() for start, end in zip(starts, ends, strict=True)]
+    return [plan[start:end].rstrip() for start, end in pairwise([*starts, len(plan)])]
