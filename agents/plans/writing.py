@@ -52,7 +52,6 @@ class PlanTask:
     slots: Mapping[str, tuple[str, ...]]
     """What can stand in its slots."""
 
-
     @property
     def comment(self) -> str:
         """What is given before the function."""
@@ -67,6 +66,8 @@ class WrittenPlan:
     calls: tuple[ModelCall, ...]
     rejected: Rejection | None
     verdict: PlanVerdict
+    answers: tuple[str, ...] = ()
+    """To the blanks of its form; none at the level `free`."""
 
     @property
     def accepted(self) -> bool:
@@ -147,12 +148,16 @@ class Writer:
         """
         if level is PlanLevel.free:
             return await self._free(task)
-        form = Prefixed(task.comment, form_of(task, level))
+        form = form_of(task, level)
         written = await self.fill(form, task.messages, self._decoding.max_plan_tokens)
         verdict = check_plan(written.text, task.world)
         refused = written.rejected or (None if verdict.valid else Rejection.MALFORMED)
         return WrittenPlan(
-            text=written.text, calls=written.calls, rejected=refused, verdict=verdict
+            text=written.text,
+            calls=written.calls,
+            rejected=refused,
+            verdict=verdict,
+            answers=written.answers,
         )
 
     async def _free(self, task: PlanTask) -> WrittenPlan:
@@ -199,14 +204,16 @@ class Writer:
 
 
 def form_of(task: PlanTask, level: PlanLevel) -> Form:
-    """The form that a level gives the model to fill; there is none at `free`."""
+    """The form that a level gives the model to fill, the task's comment before it; there is none
+    at `free`.
+    """
     match level:
         case PlanLevel.syntax:
-            return SyntaxForm(task.world)
+            return Prefixed(task.comment, SyntaxForm(task.world))
         case PlanLevel.typed:
-            return TypedForm(task.world)
+            return Prefixed(task.comment, TypedForm(task.world))
         case PlanLevel.skeleton if task.skeleton is not None:
-            return SkeletonForm(task.skeleton, task.slots)
+            return Prefixed(task.comment, SkeletonForm(task.skeleton, task.slots))
         case PlanLevel.skeleton:
             raise ValueError("decoding.plan=skeleton: this kind of task has no worked example")
         case PlanLevel.free:

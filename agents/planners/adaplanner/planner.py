@@ -10,6 +10,7 @@ from agents.acceptance import Rejection
 from agents.decoding import PlanLevel
 from agents.planners.adaplanner.asking import Asker, AskMode
 from agents.planners.adaplanner.host import EpisodeHost
+from agents.planners.adaplanner.likeliest import likeliest_other
 from agents.planners.adaplanner.rendezvous import Rendezvous
 from agents.planners.adaplanner.resuming import ResumeMode, first_difference, steps_of
 from agents.planners.planner import (
@@ -22,12 +23,13 @@ from agents.planners.planner import (
 )
 from agents.plans import ErrorKind, Outcome, OutcomeKind
 from agents.plans.worlds import WORLD_AGENTS, WorldAgent
-from agents.plans.writing import PlanTask, Writer, WrittenPlan
+from agents.plans.writing import PlanTask, Writer, WrittenPlan, form_of
 from agents.prompts.plans import PlanExample, PlanPrompts
 from agents.prompts.refining import RefiningPrompts
 from agents.transcript import Transcript
 from envs.world import Observation
 from grammars import answers
+from grammars.plans.check import check_plan
 from inference.engine import Message
 
 
@@ -73,6 +75,8 @@ class EpisodePlanner:
         self._calls: list[ModelCall] = []
         self._plans: list[PlanRecord] = []
         self._written = 0
+        self._tried: list[tuple[str, ...]] = []
+        """Answers to the blanks of the plans that were run."""
         self._actions = 0
         self._prompt: tuple[Message, ...] = ()
 
@@ -112,7 +116,14 @@ class EpisodePlanner:
         async with context.plans.session(EpisodeHost(agent, self._asker)) as session:
             for _ in range(self._refinements + 1):
                 messages = self._messages(asked, first.goal, failure, rejected)
-                plan = await self._write(agent, example, messages, first.goal)
+                task = PlanTask(
+                    messages=messages,
+                    goal=first.goal,
+                    world=agent.world,
+                    skeleton=example.skeleton if example else None,
+                    slots=agent.slots,
+                )
+                plan = await self._write(task, failure)
                 rejected = plan.rejected
                 start = 1
                 if failure and plan.accepted:
@@ -122,27 +133,46 @@ class EpisodePlanner:
                     outcome = await session.run(plan.text, start)
                     failure = failure_of(outcome, plan.text, agent)
 
-    async def _write(
-        self,
-        agent: WorldAgent,
-        example: PlanExample | None,
-        messages: tuple[Message, ...],
-        goal: str,
-    ) -> WrittenPlan:
+    async def _write(self, task: PlanTask, failure: Failure | None) -> WrittenPlan:
         level = self._context.decoding.plan
-        task = PlanTask(
-            messages=messages,
-            goal=goal,
-            world=agent.world,
-            skeleton=example.skeleton if example else None,
-            slots=agent.slots,
-        )
-        purpose = Purpose.REFINE if self._written else Purpose.PLAN
-        plan = await self._writer(purpose).plan(task, level)
+        plan = None
+        if level is PlanLevel.skeleton and failure:
+            plan = await self._second_thoughts(task, failure)
+        if plan is None:
+            purpose = Purpose.REFINE if self._written else Purpose.PLAN
+            plan = await self._writer(purpose).plan(task, level)
         self._record(plan.calls)
         if level is PlanLevel.free and plan.rejected is Rejection.MALFORMED:
             plan = await self._checked(plan, task)
+        if plan.accepted:
+            self._tried.append(plan.answers)
         return plan
+
+    async def _second_thoughts(self, task: PlanTask, failure: Failure) -> WrittenPlan | None:
+        name = f"{self._context.episode_id}.{Purpose.REFINE.value}{self._written}"
+        self._written += 1
+        steps = steps_of(failure.plan)
+        blamed = failure.plan
+        if failure.step and failure.step <= len(steps):
+            blamed = steps[failure.step - 1]
+        found = await likeliest_other(
+            self._context.engine,
+            form_of(task, PlanLevel.skeleton),
+            task.messages,
+            self._tried,
+            blamed,
+            " ".join(task.goal.split()),
+            name,
+        )
+        if found is None:
+            return None
+        return WrittenPlan(
+            text=found.text,
+            calls=found.calls,
+            rejected=None,
+            verdict=check_plan(found.text, task.world),
+            answers=found.answers,
+        )
 
     async def _checked(self, plan: WrittenPlan, task: PlanTask) -> WrittenPlan:
         """The code check (appendix 8.3.1): the model repairs what Python cannot read. It is asked

@@ -3,7 +3,8 @@
 Its methods are AdaPlanner's (appendix 8.3.1). `goto` also covers what the paper's leaves out: the
 world answers "Nothing happens." when the agent stands there already, as it does where two
 receptacles share one spot (115 of the 134 games of valid_unseen have such a pair). The agent then
-looks at the receptacle instead; where it knows that it is there, without asking to go.
+looks at the receptacle instead; where it knows that it is there, without asking to go. `take` puts
+down first what the agent holds: a revised plan may begin with full hands.
 """
 
 import re
@@ -96,6 +97,8 @@ class HouseholdAgent:
         return observation.text
 
     async def _take(self, thing: str, receptacle: str) -> str:
+        if self._holding not in (NOTHING, thing):
+            await self._put_down(self._holding, receptacle)
         observation = await self._interactions.act(f"take {thing} from {receptacle}")
         if observation.text.startswith("You pick up"):
             self._holding = thing

@@ -1,0 +1,99 @@
+"""A revision at the level skeleton: the likeliest plan that has not failed yet.
+
+There the model fills a few slots, and it fills them alike when it is shown that they were wrong: a
+greedy small model repeats itself. So its second thoughts are read from its ratings: by how much
+likelier it finds an option with the task before it than with no task (as the answers of `ask` are
+put in order, see `asking`; a small model copies the worked example's names whatever the task is).
+Every other option stands behind the failed one, or before it, by some distance; the change with the
+smallest is made that has not failed too.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agents.planners.planner import ModelCall, Purpose
+from grammars.forms import Blank, Form, text_of
+from inference.engine import Engine, Message, RatingRequest
+
+_AROUND = " ,.:;'\n"
+"""What an answer to a slot holds besides its name."""
+
+_NO_TASK = "do what is to be done."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """Answers to the blanks of a form, and what finding them cost."""
+
+    answers: tuple[str, ...]
+    text: str
+    calls: tuple[ModelCall, ...]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Change:
+    """Another option for one blank."""
+
+    distance: float
+    blank: int
+    option: str
+
+
+async def likeliest_other(
+    engine: Engine,
+    form: Form,
+    messages: tuple[Message, ...],
+    failed: Sequence[tuple[str, ...]],
+    blamed: str,
+    goal: str,
+    name: str,
+) -> Revision | None:
+    """Change one answer of the last of the `failed` fillings; None if there is nothing to change.
+
+    Every blank of the form is a choice. Only what `blamed` speaks of is changed, the failed step or
+    the whole plan, and never to the same name with another number. `goal` is the task as messages
+    and form say it; `name` begins the ids of the requests.
+
+    Raises:
+        EngineFault, RequestError: as `Engine.rate`.
+    """
+    last = failed[-1]
+    changes: list[_Change] = []
+    calls: list[ModelCall] = []
+    for number, said in enumerate(last):
+        blank = form.next(last[:number])
+        assert isinstance(blank, Blank)
+        options = blank.grammar.options
+        others = [option for option in options if _word(option) != _word(said)]
+        if not others or said.strip(_AROUND) not in blamed:
+            continue
+        begun = text_of(form, last[:number])
+        asked = (*messages, Message("assistant", begun))
+        ratings = []
+        for part, shown in enumerate((asked, _without(goal, asked))):
+            request = RatingRequest(id=f"{name}.b{number}.{part}", messages=shown, options=options)
+            ratings.append(await engine.rate(request))
+            calls.append(ModelCall.rated(request, ratings[-1], "", Purpose.REFINE))
+        gain = {
+            option: here - anyhow
+            for option, here, anyhow in zip(
+                options, ratings[0].logprobs, ratings[1].logprobs, strict=True
+            )
+        }
+        found = [_Change(gain[said] - gain[option], number, option) for option in others]
+        changes += found
+    for change in sorted(changes):
+        answers = (*last[: change.blank], change.option, *last[change.blank + 1 :])
+        if answers not in failed:
+            return Revision(answers=answers, text=text_of(form, answers), calls=tuple(calls))
+    return None
+
+
+def _without(goal: str, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    return tuple(
+        Message(message.role, message.content.replace(goal, _NO_TASK)) for message in messages
+    )
+
+
+def _word(option: str) -> str:
+    return option.strip(_AROUND).rstrip("0123456789 ")
