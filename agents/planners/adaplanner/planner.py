@@ -129,8 +129,15 @@ class EpisodePlanner:
                 if failure and plan.accepted:
                     start = await self._start_from(messages, failure, plan.text)
                 self._note(plan, failure, start)
-                if plan.accepted:
-                    outcome = await session.run(plan.text, start)
+                if not plan.accepted:
+                    continue
+                ended = failure is not None and failure.step is None
+                outcome = await session.run(plan.text, start)
+                failure = failure_of(outcome, plan.text, agent)
+                if ended and failure.step == start > 1:
+                    # The plan before had come to its end, so that this step found things as no plan
+                    # leaves them in its middle, e.g. nothing in hand.
+                    outcome = await session.run(plan.text)
                     failure = failure_of(outcome, plan.text, agent)
 
     async def _write(self, task: PlanTask, failure: Failure | None) -> WrittenPlan:
