@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +66,8 @@ def _words(
         yield chance.missing
     if rows:
         yield wording.acceptance(rows)
+        if planned := wording.planning(rows):
+            yield planned
         yield wording.cost(rows)
     yield (
         f"episodes: {folder}/episodes.jsonl  trajectories: {folder}/trajectories/"
@@ -75,8 +77,18 @@ def _words(
 
 def _planned(protocol: dict[str, Any]) -> list[results.PlannedKind]:
     counts = Counter(task["kind"] for task in protocol["tasks"])
-    names = {task["kind"]: task["name"] for task in protocol["tasks"]}
+    names: dict[str, set[str]] = {kind: set() for kind in counts}
+    for task in protocol["tasks"]:
+        names[task["kind"]].add(task["name"])
     return [
-        results.PlannedKind(kind=kind, name=names[kind], episodes=count * protocol["repeat"])
+        results.PlannedKind(
+            kind=kind, name=_of_all(kind, names[kind]), episodes=count * protocol["repeat"]
+        )
         for kind, count in counts.items()
     ]
+
+
+def _of_all(kind: str, names: Collection[str]) -> str:
+    """A kind's name, where all its tasks have one and it says more than the kind."""
+    name = next(iter(names))
+    return name if len(names) == 1 and not name.startswith(f"{kind}-") else ""

@@ -17,23 +17,30 @@ def title(protocol: Mapping[str, Any]) -> str:
     agent, world = protocol["agent"]["planner"]["name"], protocol["prompts"]["world"]
     model, engine = protocol["model"]["name"], protocol["engine"]["name"]
     who = "choosing at random" if engine == "random" else f"with {model} on {engine}"
-    return (
-        f"{agent} in {world} {who}, actions {protocol['decoding']['actions']},"
-        f" {protocol['limits']['max_steps']} steps at most"
-    )
+    decoding = protocol["decoding"]
+    level = f"actions {decoding['actions']}"
+    if _acts_by_code(protocol):
+        level = f"plans {decoding['plan']}"
+    return f"{agent} in {world} {who}, {level}, {protocol['limits']['max_steps']} steps at most"
 
 
 def help_given(protocol: Mapping[str, Any]) -> Iterator[str]:
     """How much of the work the decoding level does, a line for actions and one for plans."""
     decoding = protocol["decoding"]
-    actions = ActionMode(decoding["actions"])
-    yield f"help for actions, {actions.value}: {actions.help}"
+    if not _acts_by_code(protocol):
+        actions = ActionMode(decoding["actions"])
+        yield f"help for actions, {actions.value}: {actions.help}"
     if "plan" in decoding:
         plan = PlanLevel(decoding["plan"])
         in_words = protocol["agent"]["planner"].get("code") is False and plan is PlanLevel.syntax
         yield f"help for plans, {plan.value}: {_HELP_IN_WORDS if in_words else plan.help}"
     if skills := protocol["agent"]["planner"].get("skills"):
         yield f"skills: worked examples of like tasks come from a library ({skills})"
+
+
+def _acts_by_code(protocol: Mapping[str, Any]) -> bool:
+    """Whether its actions are what a plan calls, so that no grammar chooses among them."""
+    return "plan" in protocol["decoding"] and protocol["agent"]["planner"].get("code") is not False
 
 
 def not_evaluated(faults: Sequence[Fault]) -> Iterator[str]:
@@ -59,6 +66,19 @@ def acceptance(rows: Iterable[EpisodeRow]) -> str:
     return (
         f"answers not taken, each a step spent: {_counted(rejected)}; thoughts cut short: {cut};"
         f" faults mended on the way: {_counted(mended)}"
+    )
+
+
+def planning(rows: Sequence[EpisodeRow]) -> str:
+    """How much was planned; empty where nothing was."""
+    revised = sum(row.refinements for row in rows)
+    asked = sum(row.questions for row in rows)
+    rejected = sum(row.rejected_plans for row in rows)
+    if not revised + asked + rejected:
+        return ""
+    return (
+        f"plans: {revised} revisions in {sum(row.refinements > 0 for row in rows)} of {len(rows)}"
+        f" episodes, {rejected} plans not taken; {asked} questions asked by plans"
     )
 
 

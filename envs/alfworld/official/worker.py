@@ -18,7 +18,7 @@ import tempfile
 import traceback
 from typing import Any
 
-KEPT_TEXTS = 20_000
+KEPT_TEXTS = 2_000
 """So many short texts are kept parsed; a game says some hundred."""
 KEPT_PROBLEMS = 4
 
