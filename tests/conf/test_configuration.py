@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from agents.commands.configure import GROUPS, ConfigError, composed
+from agents.planners.adaplanner import AdaPlanner
 from conf.schema import MODEL_WITH_GPU, MODEL_WITHOUT_GPU, RunConfig, default_model
 from inference.model import ModelSpec
 from inference.vllm import Vllm
@@ -57,10 +58,39 @@ def test_the_random_engine_takes_the_seed_of_the_run_unless_it_has_its_own() -> 
 
 def test_an_experiment_changes_only_what_it_names_and_the_command_line_wins() -> None:
     run = composed(["experiment=quickstart"])
-    assert run.env.tasks == ["4-1", "4-2", "4-3", "4-4"]
-    assert run.model.name == MODEL_WITHOUT_GPU, "it must run where no model was fetched"
-    assert run.env.simplifications == "easy"
+    assert (run.env.name, run.env.variations, run.decoding.plan) == ("household", 3, "skeleton")
+    assert run.planner.refinements == AdaPlanner().refinements
     assert composed(["experiment=quickstart", "env.max_steps=7"]).env.max_steps == 7
+
+
+@pytest.mark.parametrize("name", ["quickstart", "scienceworld"])
+def test_a_first_look_runs_where_no_model_was_fetched(name: str) -> None:
+    assert composed([f"experiment={name}"]).model.name == MODEL_WITHOUT_GPU
+
+
+@pytest.mark.parametrize(
+    ("overrides", "words"),
+    [
+        (["planner.refinements=-1"], ["planner.refinements=-1", "0 or more"]),
+        (["planner.samples=3"], ["planner.samples=3", "0, 1, 2, 4, 6"]),
+        (
+            ["planner.samples=0", "decoding.plan=skeleton"],
+            ["skeleton", "planner.samples=0", "typed"],
+        ),
+        (["engine=random", "decoding.plan=free"], ["decoding.plan=free", "skeleton"]),
+        (["planner.ask=loud"], ["loud", "[typed, free, said, off]"]),
+        (["planner.resume=never"], ["never", "[model, diff]"]),
+    ],
+)
+def test_a_planner_that_makes_no_sense_is_refused_before_anything_starts(
+    overrides: list[str], words: list[str]
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        composed(["agent=adaplanner", "env=household", *overrides])
+    message = str(caught.value)
+    assert "\n" not in message
+    for word in words:
+        assert word in message
 
 
 def test_override_names_that_scripts_rely_on_are_understood() -> None:
@@ -91,7 +121,10 @@ def test_override_names_that_scripts_rely_on_are_understood() -> None:
     ("override", "words"),
     [
         ("model=smollm", ["no model 'smollm'", "did you mean", "llama31_8b"]),
-        ("agent=reacct", ["no agent 'reacct'", "did you mean agent=react?", "act, react"]),
+        (
+            "agent=reacct",
+            ["no agent 'reacct'", "agent=react?", "act, adaplanner, react"],
+        ),
         ("env=alfwurld", ["no env 'alfwurld'", "scienceworld"]),
         ("modle=x", ["no setting 'modle'", "did you mean model?"]),
         ("env.max_stepz=3", ["no setting 'env.max_stepz'", "env.max_steps", "simplifications"]),
