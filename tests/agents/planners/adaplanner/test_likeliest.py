@@ -79,9 +79,7 @@ async def test_a_game_lost_to_the_examples_name_is_won_by_second_thoughts() -> N
     assert actions(episode)[-1] == "move apple 2 to drawer 11"
 
 
-async def test_a_plan_resumed_too_late_after_the_end_of_another_is_begun_again() -> (
-    None
-):
+async def test_a_plan_resumed_too_late_after_the_end_of_another_is_begun_again() -> None:
     first = [" potato,", " microwave 1 ", " countertop 1\n", "fridge", "", "1"]
     goal_changes = ["", "", " sidetable 1\n", ""]
     second = ["countertop", "", "1"]  # the potato is on the countertop, not in hand
