@@ -3,12 +3,12 @@ hands its commands to the rollout one by one.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import count
 
 from agents.acceptance import Rejection
 from agents.decoding import PlanLevel
 from agents.planners.adaplanner.asking import Asker, AskMode
+from agents.planners.adaplanner.failure import Failure, failure_of
 from agents.planners.adaplanner.host import EpisodeHost
 from agents.planners.adaplanner.likeliest import likeliest_other
 from agents.planners.adaplanner.rendezvous import Rendezvous
@@ -21,7 +21,6 @@ from agents.planners.planner import (
     PlanRecord,
     Purpose,
 )
-from agents.plans import ErrorKind, Outcome, OutcomeKind
 from agents.plans.worlds import WORLD_AGENTS, WorldAgent
 from agents.plans.writing import PlanTask, Writer, WrittenPlan, form_of
 from agents.prompts.plans import PlanExample, PlanPrompts
@@ -31,16 +30,6 @@ from envs.world import Observation
 from grammars import answers
 from grammars.plans.check import check_plan
 from inference.engine import Message
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
-    """Why a plan must be revised."""
-
-    plan: str
-    reason: str
-    """As the model is told."""
-    step: int | None
 
 
 class EpisodePlanner:
@@ -113,6 +102,9 @@ class EpisodePlanner:
         self._prompt = asked
         failure: Failure | None = None
         rejected: Rejection | None = None
+        if lacking := self._lacking(agent, example):
+            self._note_unfilled(lacking)
+            return
         async with context.plans.session(EpisodeHost(agent, self._asker)) as session:
             for _ in range(self._refinements + 1):
                 messages = self._messages(asked, first.goal, failure, rejected)
@@ -139,6 +131,28 @@ class EpisodePlanner:
                     # leaves them in its middle, e.g. nothing in hand.
                     outcome = await session.run(plan.text)
                     failure = failure_of(outcome, plan.text, agent)
+
+    def _lacking(self, agent: WorldAgent, example: PlanExample | None) -> str:
+        """A slot of the worked example in which nothing can stand here; empty if there is none.
+
+        With few samples a task may get one of another type, whose appliance its home has not.
+        """
+        if self._context.decoding.plan is not PlanLevel.skeleton or example is None:
+            return ""
+        return next((slot for slot in example.skeleton.slots if not agent.slots.get(slot)), "")
+
+    def _note_unfilled(self, slot: str) -> None:
+        self._plans.append(
+            PlanRecord(
+                text="",
+                level=PlanLevel.skeleton.value,
+                rejected=Rejection.MALFORMED,
+                reason=f"the worked example needs a {slot}, and there is none here",
+                failed_step=None,
+                start_from=1,
+                after_actions=0,
+            )
+        )
 
     async def _write(self, task: PlanTask, failure: Failure | None) -> WrittenPlan:
         level = self._context.decoding.plan
@@ -255,26 +269,3 @@ class EpisodePlanner:
 
     def _record(self, calls: Sequence[ModelCall]) -> None:
         self._calls += calls
-
-
-def failure_of(outcome: Outcome, plan: str, agent: WorldAgent) -> Failure:
-    """What the model is told of a plan that did not get the task done."""
-    step = None
-    match outcome.kind:
-        case OutcomeKind.FINISHED:
-            reason = "It ran to its end, but the task is not done."
-        case OutcomeKind.LIMIT:
-            reason = f"It was stopped, because it used too much: {outcome.limit}."
-        case OutcomeKind.FAILED if error := outcome.error:
-            step = error.step
-            if error.kind is ErrorKind.ASSERTION and error.message:
-                reason = error.message
-            else:
-                where = f" in `{error.source_line}`" if error.source_line else ""
-                reason = f"{error.type_name}: {error.message}{where}"
-        case _:
-            raise AssertionError(f"a plan cannot end so here: {outcome.kind}")
-    report = agent.report()
-    return Failure(
-        plan=plan, reason=reason if report in reason else f"{reason}\n{report}", step=step
-    )

@@ -11,11 +11,12 @@ from agents.evaluation.episode import Episode, EpisodeRow, StopReason
 from agents.planners import Purpose
 from agents.planners.adaplanner import AdaPlanner, AskMode, ResumeMode
 from agents.prompts.plans import PlanPrompts
+from envs.alfworld import read_game
 from envs.alfworld.goals import Kind
 from inference.random_engine import RandomEngine
 from inference.scripted import ScriptedEngine
 from tests.agents.planners.adaplanner.toy_play import Setting, actions, play
-from tests.envs.toy_home import VERSIONS
+from tests.envs.toy_home import VERSIONS, toy_text
 
 GOLDEN = Path(__file__).with_name("refiner_prompt.txt")
 
@@ -254,6 +255,21 @@ async def test_the_record_of_an_episode_comes_back_whole() -> None:
     engine = ScriptedEngine([WRONG, *FIRST, RIGHT, "2"])
     episode = await play(engine, setting())
     assert Episode.from_json(json.loads(json.dumps(episode.to_json()))) == episode
+
+
+async def test_an_example_that_cannot_be_filled_here_ends_the_episode_and_says_why() -> None:
+    engine = ScriptedEngine([])
+    home = toy_text(Kind.PLACE, "2.1.2").replace("SinkBasin", "Tub")
+    episode = await play(
+        engine,
+        replace(
+            setting(level=PlanLevel.skeleton), planner=AdaPlanner(samples=2), game=read_game(home)
+        ),
+    )
+    assert episode.stop is StopReason.GAVE_UP
+    assert not episode.steps
+    assert episode.plans[0].reason == "the worked example needs a sink, and there is none here"
+    assert EpisodeRow.of(episode, "t", "0").rejected_plans == 1
 
 
 def test_samples_are_allotted_as_in_table_4() -> None:

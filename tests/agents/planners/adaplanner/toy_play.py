@@ -12,7 +12,7 @@ from agents.planners import PlannerContext
 from agents.planners.adaplanner import AdaPlanner
 from agents.plans import PlanLimits, PlanPool
 from agents.prompts import PromptSet
-from envs.alfworld import AlfworldEpisode
+from envs.alfworld import AlfworldEpisode, Game
 from envs.alfworld.goals import Kind
 from envs.world import Affordances, Task
 from inference.engine import Engine
@@ -30,11 +30,14 @@ class Setting:
     level: PlanLevel = PlanLevel.free
     planner: AdaPlanner
     max_steps: int = 50
+    game: Game | None = None
+    """Another one than the toy home's."""
 
 
 async def play(engine: Engine, setting: Setting, steps: list[Step] | None = None) -> Episode:
     """One episode; `steps` sees each step as it is made."""
-    world = AlfworldEpisode("toy", toy_game(setting.kind, setting.version), Affordances.NONE)
+    game = setting.game or toy_game(setting.kind, setting.version)
+    world = AlfworldEpisode("toy", game, Affordances.NONE)
     async with PlanPool(LIMITS, workers=1) as pool:
         planner = setting.planner.make(
             PlannerContext(
