@@ -11,9 +11,9 @@ from envs.alfworld.official.process import Process
 from envs.errors import WorldFault
 from envs.world import Affordances
 
-EPISODES = 200
-"""So many are begun in a process before it is replaced. Its memory grows by some 2 MB with each new
-seat and by a little with every game."""
+EPISODES = 100
+"""So many are begun in a process before it is replaced: it starts with some 70 MB, and about one
+more stays with every game."""
 
 
 @dataclass(slots=True)
