@@ -253,8 +253,9 @@ def test_a_process_ends_with_the_one_that_started_it(folder: Path) -> None:
 
 @pytest.mark.usefixtures("official")
 def test_the_packages_own_process_then_removes_its_folder_too(tmp_path: Path) -> None:
-    start_and_be_killed(tmp_path, process.PROGRAM)
+    pid = start_and_be_killed(tmp_path, process.PROGRAM)
     wait_until(lambda: not list(tmp_path.iterdir()))
+    wait_until(lambda: not psutil.pid_exists(pid))
 
 
 def start_and_be_killed(folder: Path, program: Path) -> int:
@@ -275,6 +276,7 @@ def start_and_be_killed(folder: Path, program: Path) -> int:
     ) as parent:
         assert parent.stdout is not None
         pid = int(parent.stdout.readline())
+        os.kill(pid, signal.SIGTERM)  # as a scheduler does, to all at once
         parent.kill()
     return pid
 

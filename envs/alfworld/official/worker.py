@@ -12,6 +12,7 @@ import copy
 import functools
 import json
 import shutil
+import signal
 import socket
 import sys
 import tempfile
@@ -82,6 +83,8 @@ def _answer(game: Any, request: Any) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
+    # A scheduler says it to every process of a job; this one ends with its owner.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     try:
         serve(socket.socket(fileno=int(sys.argv[1])))
     finally:
