@@ -5,7 +5,8 @@ line of the prompt is an order: `say X`, `status N`, `status N once`, `die`, `di
 `hang once`, `cut`, `cut once`, `sleep SECONDS`. What `once` means outlives the process: it is
 remembered in the state folder, as is every request that came.
 
-It ends an answer with the token 0. Asked for scores, its own first choice is always `o`, and a
+It ends an answer with the token 0. Asked for scores, it obeys an order to do something once in the
+first line, else its own first choice is always `o`, and a
 token that was said has a log-probability of -0.5; of an answer to an order with `unscored` it
 tells none, as older servers do.
 """
@@ -89,6 +90,9 @@ class _Server:
         body = await request.json()
         if isinstance(body["prompt"][0], list):
             self.note("scores", {"body": body})
+            asked = "".join(map(chr, body["prompt"][0])).splitlines()[0]
+            if asked.endswith(" once") and self.first_time(asked):
+                return await self.obey(asked.removesuffix(" once"), body)
             return self.scores(body)
         order = "".join(map(chr, body["prompt"])).splitlines()[-1]
         self.note("requests", {"order": order, "body": body, "at": time.time()})
