@@ -51,7 +51,7 @@ def next_blank(answers: Sequence[str], step: Callable[[int], Grammar]) -> Blank 
     elif answers[-1].endswith(GOES_ON):
         lead = step_head(number)
     else:
-        return Closing("\n")
+        return Closing("")
     return Blank(lead, step(number), f"step {number}")
 
 
@@ -69,8 +69,13 @@ def message(number: int) -> str:
 
 
 def more(number: int) -> str:
-    """The end of a step's rule in Lark: whether there may be another."""
-    return r' ("\n    if")?' if number < MOST_STEPS else ""
+    """The end of a step's rule in Lark: the line's, and whether there is another step.
+
+    The end of the line is said in either case. Where it could be left out at the end of the plan,
+    a model whose token holds both quote and line break chose between that and the quote alone, and
+    found itself at the end: Qwen2.5-Coder-0.5B ended 24 of 36 plans before their last step.
+    """
+    return r' ("\n    if" | "\n")' if number < MOST_STEPS else r' "\n"'
 
 
 def text_with_fields(expressions: Iterable[str]) -> str:

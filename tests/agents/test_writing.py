@@ -52,7 +52,7 @@ async def test_a_plan_is_asked_for_step_by_step_and_what_is_given_is_never_gener
         " go')\n        observation = agent.goto('desk 1')\n"
         "        assert 'closed' not in observation, f'[Step 1] No. {agent.report()}'\n    if",
         " open')\n        agent.open_receptacle('desk 1')\n"
-        "        assert 'open' in observation, f'[Step 2] No. {agent.report()}'",
+        "        assert 'open' in observation, f'[Step 2] No. {agent.report()}'\n",
     ]
     engine = ScriptedEngine(steps, count=lambda text: 1)
     plan = await write(engine, level)

@@ -48,4 +48,4 @@ def _end(blank: Blank, text: str) -> int:
     if blank.name == "general plan":
         return text.index("\n") + 1
     following = text.find("\n    if start_from")
-    return len(text.rstrip("\n")) if following < 0 else following + len("\n    if")
+    return len(text) if following < 0 else following + len("\n    if")

@@ -1,7 +1,10 @@
 import ast
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 
+from grammars import Grammar
 from grammars.forms import Blank, Form, text_of
 from grammars.plans.browser import browser_plans
 from grammars.plans.check import check_plan
@@ -178,7 +181,7 @@ def test_no_list_of_statements_and_no_text_goes_on_for_ever() -> None:
     grammar = syntax_step(WORLD, 1)
     line, end = (
         "        agent.goto(place)\n",
-        "        assert places, f'[Step 1] x {agent.report()}'",
+        "        assert places, f'[Step 1] x {agent.report()}'\n",
     )
     assert matches(grammar, f" Go')\n{line * STATEMENTS}{end}")
     assert not matches(grammar, f" Go')\n{line * (STATEMENTS + 1)}{end}")
@@ -188,9 +191,23 @@ def test_no_list_of_statements_and_no_text_goes_on_for_ever() -> None:
 
 def test_a_plan_has_nine_steps_at_most() -> None:
     step = " Go')\n        agent.goto(place)\n        assert places, f'[Step 9] x {agent.report()}'"
-    assert matches(syntax_step(WORLD, 9), step)
+    assert matches(syntax_step(WORLD, 9), step + "\n")
     assert not matches(syntax_step(WORLD, 9), step + "\n    if")
     assert matches(syntax_step(WORLD, 8), step.replace("9]", "8]") + "\n    if")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [partial(syntax_step, WORLD), lambda number: typed_step(WORLD, number, frozenset({"places"}))],
+)
+def test_a_line_ends_before_it_is_said_whether_another_step_follows(
+    make: Callable[[int], Grammar],
+) -> None:
+    end = "        assert places, f'[Step 1] x {agent.report()}'"
+    step = f" Go')\n        agent.goto('fridge 1')\n{end}"
+    assert not matches(make(1), step)
+    assert matches(make(1), step + "\n")
+    assert matches(make(1), step + "\n    if")
 
 
 @pytest.mark.parametrize("broken", ["def solution(", "\0", "x" * 10 + " =", ""])
@@ -218,7 +235,7 @@ def test_a_plan_in_a_browser_can_only_say_balanced_xpaths(
     plan = [
         " Press it.\n",
         f' click it\')\n        observation = agent.click_xpath("{xpath}")\n'
-        "        assert 'popup' not in observation, f'[Step 1] No. {agent.report()}'",
+        "        assert 'popup' not in observation, f'[Step 1] No. {agent.report()}'\n",
     ]
     assert (refused(form, plan) == []) is allowed
     assert check_plan(text_of(form, plan), browser_plans()).valid
@@ -233,7 +250,7 @@ def test_awkward_names_of_things_can_be_said_and_mean_themselves(name: str) -> N
     plan = [
         " Look at it.\n",
         f" focus')\n        observation = agent.focus_on({name!r})\n"
-        "        assert 'closed' not in observation, f'[Step 1] No. {agent.report()}'",
+        "        assert 'closed' not in observation, f'[Step 1] No. {agent.report()}'\n",
     ]
     assert refused(form, plan) == []
     source = text_of(form, plan)

@@ -26,7 +26,7 @@ def test_any_name_can_be_said_at_the_typed_level_and_means_itself(
     plan = [
         " Move it.\n",
         f" move')\n        observation = agent.move_to({first!r}, {second!r})\n"
-        "        assert 'closed' not in observation, f'[Step 1] No. {agent.report()}'",
+        "        assert 'closed' not in observation, f'[Step 1] No. {agent.report()}'\n",
     ]
     assert refused(form, plan) == []
     source = text_of(form, plan)
