@@ -15,8 +15,8 @@ _DOOR = re.compile(r"^\tA door to the (.+?) \(", re.MULTILINE)
 _MOVED = re.compile(r"You move the .+ to the (.+?)\.$")
 _THING = re.compile(
     r"(?:^|: |, |\(containing )"
-    r"(?!the agent|nothing|which |currently |with)(?:an? |the )?(?:substance called )?"
-    r"([a-z0-9][a-z0-9 -]*?)(?= in the [a-z]+ stage| titled |:? ?\(|[,.:)]|$)",
+    r"(?!the agent|a substance called air|nothing|which |currently |with)"
+    r"(?:an? |the )?(?:substance called )?([a-z0-9][a-z0-9 -]*?)(?= in the [a-z]+ stage| titled |:? ?\(|[,.:)]|$)",
     re.IGNORECASE,
 )
 _WANTED = re.compile(
@@ -52,8 +52,8 @@ def moved_to(text: str) -> str:
 
 
 def things_in(text: str, known: Collection[str] = ()) -> tuple[str, ...]:
-    """What a look shows, in its order, each name once; `known` are names that the world
-    understands, empty where it does not say.
+    """What a look shows, in its order, each name once, but not the agent, nor the air that is
+    everywhere; `known` are names that the world understands, empty where it does not say.
     """
     lines = [line.strip() for line in text.splitlines() if line.startswith("\t")]
     shown = [line for line in lines if not line.startswith("A door to ")]

@@ -51,8 +51,17 @@ def test_seen_wires_take_the_place_of_all_wires() -> None:
 
 def test_a_look_names_what_is_there_and_what_is_in_it() -> None:
     assert things_in(STUDIO) == (
-        *("air", "table", "bowl", "red apple", "drawer", "wood cup", "red paint", "flower pot 7"),
-        *("pea plant", "soil", "recipe", "unknown substance B"),
+        *(
+            "table",
+            "bowl",
+            "red apple",
+            "drawer",
+            "wood cup",
+            "red paint",
+            "flower pot 7",
+            "pea plant",
+        ),
+        *("soil", "recipe", "unknown substance B"),
     )
 
 
