@@ -16,7 +16,8 @@ _MOVED = re.compile(r"You move the .+ to the (.+?)\.$")
 _THING = re.compile(
     r"(?:^|: |, |\(containing )"
     r"(?!the agent|a substance called air|nothing|which |currently |with)"
-    r"(?:an? |the )?(?:substance called )?([a-z0-9][a-z0-9 -]*?)(?= in the [a-z]+ stage| titled |:? ?\(|[,.:)]|$)",
+    r"(?:an? |the )?(?:substance called )?([a-z0-9][a-z0-9 -]*?)"
+    r"(?= in the [a-z]+ stage| titled |:? ?\(|[,.:)]|$)",
     re.IGNORECASE,
 )
 _WANTED = re.compile(
