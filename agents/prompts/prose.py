@@ -15,7 +15,7 @@ class ProsePrompts:
     """The same in every world."""
 
     plan: Template
-    """Knows `example`, a worked plan in words or '', and `example_task`."""
+    """Knows `task`, and `example`, a worked plan in words or '', with its `example_task`."""
     act: Template
     """Knows `plan`, and `word`, which is said when the plan broke, if `may_stop`."""
     refine: Template

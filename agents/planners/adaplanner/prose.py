@@ -137,6 +137,7 @@ class ProsePlanner:
             said = prompts.plan.render(
                 example=in_words(self._example.skeleton.example) if self._example else "",
                 example_task=self._example.task if self._example else "",
+                task=transcript.first.goal,
             )
         else:
             said = prompts.refine.render(reason=told, task=transcript.first.goal)

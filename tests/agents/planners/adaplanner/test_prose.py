@@ -59,7 +59,7 @@ async def test_the_plan_is_written_first_and_stands_in_every_later_prompt() -> N
     assert episode.won
     asked, *acting = engine.requests
     assert asked.grammar == prose_plan().next([]).grammar  # type: ignore[union-attr]
-    assert asked.messages[-1].content.endswith("at most 9 short lines, and nothing else.")
+    assert asked.messages[-1].content.endswith("write it for this task: walk to the east end")
     for request in acting:
         assert request.messages[: len(asked.messages) - 1] == asked.messages[:-1]
         assert PLAN in request.messages[len(asked.messages) - 1].content
