@@ -35,6 +35,9 @@ class Observation:
     """The world's own word that the task is fully achieved."""
     invalid: bool = False
     """The world did not understand the last action; nothing happened."""
+    subgoals: tuple[str, ...] = ()
+    """Parts of the goal that the last action made true for the first time in this episode, e.g.
+    `took mug 1`; nothing that the texts do not tell. Empty where a world does not say."""
     templates: tuple[str, ...] = ()
     """Forms of commands, e.g. `move OBJ to OBJ`; a word in capital letters is a marker, for which a
     name is put."""

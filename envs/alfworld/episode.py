@@ -6,6 +6,7 @@ from envs.alfworld.commands import HELD, OBJECT, RECEPTACLE, commands, templates
 from envs.alfworld.game import Game
 from envs.alfworld.goals import is_reached
 from envs.alfworld.rules import Action, Verb, apply, is_shut, start_of
+from envs.alfworld.subgoals import Subgoals
 from envs.alfworld.texts import NOTHING_HAPPENS, answer, opening
 from envs.errors import EpisodeOver
 from envs.world import Affordances, Observation
@@ -33,7 +34,7 @@ class AlfworldEpisode:
         self._templates = templates(game.dialect)
         self._receptacles = tuple(sorted(game.home.names[r] for r in game.home.receptacles))
         self._seen: set[str] = set()
-        self._won = False
+        self._subgoals = Subgoals(game)
         self._over = "before reset"
 
     def reset(self) -> Observation:
@@ -54,19 +55,22 @@ class AlfworldEpisode:
             raise EpisodeOver(
                 f"ALFWorld {self._task}: {action!r} came {self._over}: make a new episode"
             )
-        chosen = self._commands.get(action.strip())
+        said = action.strip()
+        chosen = self._commands.get(said)
         if chosen is None:
             return self._observe(NOTHING_HAPPENS, invalid=True)
         home, dialect = self._game.home, self._game.dialect
         apply(home, self._state, chosen)
         self._notice(chosen)
-        return self._observe(answer(home, self._state, dialect, chosen))
+        return self._observe(answer(home, self._state, dialect, chosen), said=said)
 
     def close(self) -> None:
         """Nothing is held; further steps are refused."""
         self._over = self._over or "after close"
 
-    def _observe(self, text: str, goal: str = "", invalid: bool = False) -> Observation:
+    def _observe(
+        self, text: str, goal: str = "", said: str = "", invalid: bool = False
+    ) -> Observation:
         game = self._game
         won = is_reached(game.goal, game.home, self._state)
         self._commands = {} if won else commands(game.home, self._state, game.dialect)
@@ -81,6 +85,7 @@ class AlfworldEpisode:
             done=won,
             won=won,
             invalid=invalid,
+            subgoals=self._subgoals.reached(said, text, won) if said else (),
             templates=self._templates,
             names={} if won else self._names(),
             admissible=tuple(sorted(self._commands)) if full else (),

@@ -7,6 +7,7 @@ from typing import TypeAlias
 from envs.alfworld.commands import HELD, OBJECT, RECEPTACLE, templates
 from envs.alfworld.game import Game
 from envs.alfworld.official.process import Answer
+from envs.alfworld.subgoals import Subgoals, shown_in
 from envs.alfworld.texts import NOTHING_HAPPENS
 from envs.errors import EpisodeOver, WorldFault
 from envs.world import Affordances, Observation
@@ -15,8 +16,6 @@ Ask: TypeAlias = Callable[[Mapping[str, object], str], Answer]
 """Sends a request, see `worker`; the second argument says what for, in case it fails."""
 
 _OPENING = re.compile(r".*?\n\n(?P<look>.*)\n\nYour task is to: (?P<goal>[^\n]*)\s*", re.DOTALL)
-_SHOWS = re.compile(r"(?:go to|open|examine) (?P<receptacle>.+)")
-_SHOWN = re.compile(r"\ban? (\w+ \d+)")
 _ITEM = re.compile(r"(?:take|use|slice) (\w+ \d+)\b")
 _TAKE = re.compile(r"take (\w+ \d+) from")
 _PUT = re.compile(r"(?:put|move) \w+ \d+ ")
@@ -48,6 +47,7 @@ class TextWorldEpisode:
         self._receptacles = tuple(sorted(game.home.names[r] for r in game.home.receptacles))
         self._seen: set[str] = set()
         self._held = ""
+        self._subgoals = Subgoals(game)
         self._over = "before reset"
         self._left = False
 
@@ -76,10 +76,11 @@ class TextWorldEpisode:
                 f"ALFWorld {self._task}: {action!r} came {self._over}: make a new episode"
             )
         answer = self._ask({"command": action}, f"{action!r} in {self._task}")
-        invalid = answer.text == NOTHING_HAPPENS
-        if not invalid:
-            self._notice(action.strip(), answer.text)
-        return self._observe(answer, answer.text, invalid=invalid)
+        if answer.text == NOTHING_HAPPENS:
+            return self._observe(answer, answer.text, invalid=True)
+        said = action.strip()
+        self._notice(said, answer.text)
+        return self._observe(answer, answer.text, said=said)
 
     def close(self) -> None:
         """Leave the process to other episodes; further steps are refused. May be called twice."""
@@ -89,7 +90,7 @@ class TextWorldEpisode:
             self._leave()
 
     def _observe(
-        self, answer: Answer, text: str, goal: str = "", invalid: bool = False
+        self, answer: Answer, text: str, goal: str = "", said: str = "", invalid: bool = False
     ) -> Observation:
         won = answer.won
         if won:
@@ -103,6 +104,7 @@ class TextWorldEpisode:
             done=won,
             won=won,
             invalid=invalid,
+            subgoals=self._subgoals.reached(said, text, won) if said else (),
             templates=self._templates,
             names={} if won else self._names(answer.admissible),
             admissible=answer.admissible if full else (),
@@ -110,9 +112,7 @@ class TextWorldEpisode:
 
     def _notice(self, command: str, text: str) -> None:
         """Remember what an answer shows, and what is in hand."""
-        shows = _SHOWS.fullmatch(command)
-        if shows and shows["receptacle"] in self._receptacles:
-            self._seen.update(_SHOWN.findall(text))
+        self._seen.update(shown_in(self._receptacles, command, text))
         self._seen.update(_ITEM.findall(command))
         if taken := _TAKE.match(command):
             self._held = taken[1]
