@@ -3,15 +3,20 @@
 Each blank is one question: the prompt, and as the beginning of the answer all that stands already.
 An answer counts only if it ended by itself and our own parser takes it (`agents.acceptance`); the
 first one that does not ends the writing, and nothing is mended.
+
+A revision that says again what has failed is drawn again, since a greedy small model repeats itself
+whatever it is told: see `agents.plans.steps`.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agents.acceptance import Rejection, rejection
 from agents.decoding import Decoding, PlanLevel
 from agents.planners.planner import ModelCall, Purpose
+from agents.plans.steps import Tried, repeats_plan, repeats_step
 from grammars.forms import Blank, Form, Prefixed
+from grammars.grammar import Grammar
 from grammars.plans.check import PlanVerdict, check_plan
 from grammars.plans.skeleton import Skeleton, SkeletonForm
 from grammars.plans.surface import HEAD
@@ -21,6 +26,10 @@ from grammars.plans.world import PlanWorld
 from inference.engine import Engine, Message, Request, Sampling
 
 _SIGNATURE = HEAD.splitlines()[0] + "\n"
+_DRAWS = 4
+"""How often the same is asked for something new, before the repetition is taken."""
+_DRAWN_AT = 1.0
+"""The least temperature at which it is."""
 _ENDS_OF_FREE_PLANS = ("\n```", "\ndef ", "\n# ", "\nclass ")
 """What models write after a plan when nothing stops them."""
 
@@ -51,6 +60,8 @@ class PlanTask:
     """The worked example to be filled in, at the level `skeleton`."""
     slots: Mapping[str, tuple[str, ...]]
     """What can stand in its slots."""
+    tried: tuple[Tried, ...] = ()
+    """The plans that have failed, the newest last."""
 
     @property
     def comment(self) -> str:
@@ -94,9 +105,20 @@ class Writer:
         self._name = name
         self._seed_for = seed_for
         self._purpose = purpose
+        self._asked = 0
 
-    async def fill(self, form: Form, messages: tuple[Message, ...], max_tokens: int) -> Written:
+    async def fill(
+        self,
+        form: Form,
+        messages: tuple[Message, ...],
+        max_tokens: int,
+        *,
+        tried: tuple[Tried, ...] = (),
+        drawn: bool = False,
+    ) -> Written:
         """Fill a form blank by blank, each with at most `max_tokens`.
+
+        Steps with which one of `tried` has failed are drawn again; with `drawn` all are drawn.
 
         Raises:
             EngineFault: the engine broke.
@@ -107,11 +129,17 @@ class Writer:
         calls: list[ModelCall] = []
         while isinstance(blank := form.next(answers), Blank):
             text += blank.lead
-            request = self._request(messages, text, blank, max_tokens, len(calls))
-            completion = await self._engine.generate(request)
-            calls.append(ModelCall.of(request, completion, purpose=self._purpose))
+            for draw in range(_DRAWS):
+                request = self._request(
+                    messages, text, blank.grammar, max_tokens, drawn=drawn or draw > 0
+                )
+                completion = await self._engine.generate(request)
+                calls.append(ModelCall.of(request, completion, purpose=self._purpose))
+                refused = rejection(completion, blank.grammar)
+                if refused or not repeats_step(completion.text, len(answers), tried):
+                    break
             text += completion.text
-            if refused := rejection(completion, blank.grammar):
+            if refused:
                 return Written(
                     text=text, answers=tuple(answers), calls=tuple(calls), rejected=refused
                 )
@@ -126,12 +154,7 @@ class Writer:
         Raises:
             EngineFault, RequestError: as `fill`.
         """
-        request = Request(
-            id=f"{self._name}.b0",
-            messages=messages,
-            sampling=self._sampling(max_tokens, 0),
-            stop=stop,
-        )
+        request = self._request(messages, "", None, max_tokens, stop=stop)
         completion = await self._engine.generate(request)
         return Written(
             text=completion.text,
@@ -149,7 +172,11 @@ class Writer:
         if level is PlanLevel.free:
             return await self._free(task)
         form = form_of(task, level)
-        written = await self.fill(form, task.messages, self._decoding.max_plan_tokens)
+        most = self._decoding.max_plan_tokens
+        written = await self.fill(form, task.messages, most, tried=task.tried)
+        if written.rejected is None and repeats_plan(written.text, task.tried):
+            again = await self.fill(form, task.messages, most, tried=task.tried, drawn=True)
+            written = replace(again, calls=written.calls + again.calls)
         verdict = check_plan(written.text, task.world)
         refused = written.rejected or (None if verdict.valid else Rejection.MALFORMED)
         return WrittenPlan(
@@ -162,44 +189,51 @@ class Writer:
 
     async def _free(self, task: PlanTask) -> WrittenPlan:
         """Without a grammar a plan is taken if Python can read it, as in AdaPlanner."""
-        request = Request(
-            id=f"{self._name}.b0",
-            messages=(*task.messages, Message("assistant", task.comment + _SIGNATURE)),
-            sampling=self._sampling(self._decoding.max_plan_tokens, 0),
-            stop=_ENDS_OF_FREE_PLANS,
-        )
-        completion = await self._engine.generate(request)
-        text = task.comment + _SIGNATURE + completion.text.rstrip() + "\n"
-        verdict = check_plan(text, task.world)
-        refused = rejection(completion, None)
-        if refused is None and verdict.syntax_error:
-            refused = Rejection.MALFORMED
-        return WrittenPlan(
-            text=text,
-            calls=(ModelCall.of(request, completion, purpose=self._purpose),),
-            rejected=refused,
-            verdict=verdict,
-        )
+        begun = task.comment + _SIGNATURE
+        most = self._decoding.max_plan_tokens
+        calls: list[ModelCall] = []
+        for draw in range(_DRAWS):
+            request = self._request(
+                task.messages, begun, None, most, stop=_ENDS_OF_FREE_PLANS, drawn=draw > 0
+            )
+            completion = await self._engine.generate(request)
+            calls.append(ModelCall.of(request, completion, purpose=self._purpose))
+            text = begun + completion.text.rstrip() + "\n"
+            verdict = check_plan(text, task.world)
+            refused = rejection(completion, None)
+            if refused is None and verdict.syntax_error:
+                refused = Rejection.MALFORMED
+            if refused or not repeats_plan(text, task.tried):
+                break
+        return WrittenPlan(text=text, calls=tuple(calls), rejected=refused, verdict=verdict)
 
     def _request(
-        self, messages: tuple[Message, ...], begun: str, blank: Blank, max_tokens: int, number: int
+        self,
+        messages: tuple[Message, ...],
+        begun: str,
+        grammar: Grammar | None,
+        max_tokens: int,
+        *,
+        stop: tuple[str, ...] = (),
+        drawn: bool = False,
     ) -> Request:
-        said = (Message("assistant", begun),) if begun else ()
+        number = self._asked
+        self._asked += 1
         request_id = f"{self._name}.b{number}"
+        least = _DRAWN_AT if drawn else 0.0
+        temperature = max(self._decoding.temperature, least)
         return Request(
             id=request_id,
-            messages=(*messages, *said),
-            grammar=blank.grammar,
-            sampling=self._sampling(max_tokens, number),
-            measure_mask=self._decoding.measures(request_id),
-        )
-
-    def _sampling(self, max_tokens: int, number: int) -> Sampling:
-        return Sampling(
-            max_tokens=max_tokens,
-            temperature=self._decoding.temperature,
-            top_p=self._decoding.top_p,
-            seed=self._seed_for(number) if self._decoding.temperature > 0 else None,
+            messages=(*messages, Message("assistant", begun)) if begun else messages,
+            grammar=grammar,
+            sampling=Sampling(
+                max_tokens=max_tokens,
+                temperature=temperature,
+                top_p=self._decoding.top_p,
+                seed=self._seed_for(number) if temperature > 0 else None,
+            ),
+            stop=stop,
+            measure_mask=grammar is not None and self._decoding.measures(request_id),
         )
 
 

@@ -28,6 +28,10 @@ _CPU_OVERHEAD_GIB = 2.5
 """What the three processes of a server hold besides weights and cache: 2.7 seen."""
 
 
+AUTO_DTYPE = "auto"
+DTYPES = (AUTO_DTYPE, "float32", "bfloat16", "float16")
+
+
 class Device(StrEnum):
     """What the server computes on."""
 
@@ -54,13 +58,19 @@ class LaunchPlan:
     max_num_seqs: int
     gpu_memory_utilization: float
     kv_cache_gib: int
+    chosen_dtype: str = AUTO_DTYPE
+    """The type of number computed in; `auto`: see `dtype`."""
     batch_invariant: bool = False
     extra_args: tuple[str, ...] = ()
     cores: tuple[int, ...] = field(default_factory=lambda: tuple(sorted(os.sched_getaffinity(0))))
 
     @property
     def dtype(self) -> str:
-        """On CPUs without bfloat16 units only float32 is both right and fast."""
+        """Chosen, or float32 on CPUs, where only some have units for bfloat16, and the model's own
+        on GPUs.
+        """
+        if self.chosen_dtype != AUTO_DTYPE:
+            return self.chosen_dtype
         return "float32" if self.device is Device.CPU else self.model.spec.dtype
 
     @property
@@ -151,7 +161,8 @@ class LaunchPlan:
         weights = sum(path.stat().st_size for path in self.model.directory.glob("*.safetensors"))
         stored = json.loads((self.model.directory / "config.json").read_text())
         half = str(stored.get("dtype", stored.get("torch_dtype"))) in ("bfloat16", "float16")
-        needed = weights * (2 if half else 1) / _GIB + self.kv_cache_gib + _CPU_OVERHEAD_GIB
+        grown = 2 if half and self.dtype == "float32" else 1
+        needed = weights * grown / _GIB + self.kv_cache_gib + _CPU_OVERHEAD_GIB
         available = psutil.virtual_memory().available / _GIB
         if needed > available:
             raise ServerSetupError(

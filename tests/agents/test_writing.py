@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import pytest
 
 from agents.acceptance import Rejection
 from agents.decoding import Decoding, PlanLevel
+from agents.plans.steps import Tried
 from agents.plans.writing import PlanTask, Writer, WrittenPlan
 from agents.prompts.plans import PlanPrompts
 from grammars import answers
@@ -100,3 +103,42 @@ async def test_a_list_is_asked_for_item_by_item() -> None:
     assert written.text == "['shelf 1', 'desk 1']"
     assert answers.read_list(written.text) == ("shelf 1", "desk 1")
     assert [request.messages[-1].role for request in engine.requests] == ["user", "assistant"]
+
+
+FIND = " Find it.\n"
+GOES = (
+    " {title}')\n        observation = agent.goto('{place}')\n"
+    "        assert 'closed' not in observation, f'[Step {number}] {title}. {{agent.report()}}'\n"
+)
+
+
+def step(number: int, place: str, title: str = "go") -> str:
+    return GOES.format(number=number, place=place, title=title)
+
+
+async def refilled(replies: list[str], failed_step: int | None) -> tuple[WrittenPlan, list[float]]:
+    """A revision of a plan that goes to the shelf and then to the desk."""
+    first = await writer(
+        ScriptedEngine([FIND, step(1, "shelf 1") + "    if", step(2, "desk 1")])
+    ).plan(TASK, PlanLevel.typed)
+    engine = ScriptedEngine(replies)
+    tried = (Tried(plan=first.text, answers=first.answers, step=failed_step),)
+    plan = await writer(engine).plan(replace(TASK, tried=tried), PlanLevel.typed)
+    return plan, [request.sampling.temperature for request in engine.requests]
+
+
+async def test_a_step_that_does_what_it_failed_with_is_drawn_again_and_no_other() -> None:
+    shelf, desk = step(1, "shelf 1") + "    if", step(2, "desk 1", title="move")
+    plan, temperatures = await refilled([FIND, shelf, desk, step(2, "sinkbasin 1")], 2)
+    assert temperatures == [0.0, 0.0, 0.0, 1.0]
+    assert "goto('sinkbasin 1')" in plan.text
+    assert "desk 1" not in plan.text
+    assert len(plan.calls) == 4
+
+
+async def test_a_whole_plan_that_came_to_its_end_in_vain_is_drawn_again() -> None:
+    same = [FIND, step(1, "shelf 1") + "    if", step(2, "desk 1", title="move")]
+    plan, temperatures = await refilled([*same, FIND, step(1, "sinkbasin 1")], None)
+    assert temperatures == [0.0, 0.0, 0.0, 1.0, 1.0]
+    assert plan.accepted
+    assert "desk 1" not in plan.text

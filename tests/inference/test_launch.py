@@ -3,6 +3,7 @@
 import importlib.metadata
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,20 @@ def test_the_command_line_word_for_word(
         *special.split(),
         *("--extra", "7"),
     )
+
+
+@pytest.mark.parametrize("device", list(Device))
+def test_a_type_of_number_that_was_chosen_is_the_one_computed_in(
+    tmp_path: Path, device: Device
+) -> None:
+    plan = replace(_plan(tmp_path, device), chosen_dtype="float16")
+    words = plan.command(8123)
+    assert words[words.index("--dtype") + 1] == "float16"
+
+
+def test_an_unknown_type_of_number_is_named_with_those_there_are() -> None:
+    with pytest.raises(ServerSetupError, match="engine.dtype=int8 is not one of auto, float32"):
+        Vllm(dtype="int8").check(ModelSpec(name="any", path="/nonexistent"))
 
 
 def test_the_environment_shuts_the_network_and_places_the_threads(

@@ -12,7 +12,7 @@ from agents.planners.adaplanner.failure import Failure, failure_of
 from agents.planners.adaplanner.host import EpisodeHost
 from agents.planners.adaplanner.likeliest import likeliest_other
 from agents.planners.adaplanner.rendezvous import Rendezvous
-from agents.planners.adaplanner.resuming import ResumeMode, first_difference, steps_of
+from agents.planners.adaplanner.resuming import ResumeMode, first_difference
 from agents.planners.planner import (
     Decision,
     DecisionKind,
@@ -21,6 +21,7 @@ from agents.planners.planner import (
     PlanRecord,
     Purpose,
 )
+from agents.plans.steps import Tried, steps_of
 from agents.plans.worlds import WORLD_AGENTS, WorldAgent
 from agents.plans.writing import PlanTask, Writer, WrittenPlan, form_of
 from agents.prompts.plans import PlanExample, PlanPrompts
@@ -64,8 +65,7 @@ class EpisodePlanner:
         self._calls: list[ModelCall] = []
         self._plans: list[PlanRecord] = []
         self._written = 0
-        self._tried: list[tuple[str, ...]] = []
-        """Answers to the blanks of the plans that were run."""
+        self._tried: list[Tried] = []
         self._actions = 0
         self._prompt: tuple[Message, ...] = ()
 
@@ -114,6 +114,7 @@ class EpisodePlanner:
                     world=agent.world,
                     skeleton=example.skeleton if example else None,
                     slots=agent.slots,
+                    tried=tuple(self._tried),
                 )
                 plan = await self._write(task, failure)
                 rejected = plan.rejected
@@ -131,6 +132,7 @@ class EpisodePlanner:
                     # leaves them in its middle, e.g. nothing in hand.
                     outcome = await session.run(plan.text)
                     failure = failure_of(outcome, plan.text, agent)
+                self._tried.append(Tried(plan=plan.text, answers=plan.answers, step=failure.step))
 
     def _lacking(self, agent: WorldAgent, example: PlanExample | None) -> str:
         """A slot of the worked example in which nothing can stand here; empty if there is none.
@@ -165,8 +167,6 @@ class EpisodePlanner:
         self._record(plan.calls)
         if level is PlanLevel.free and plan.rejected is Rejection.MALFORMED:
             plan = await self._checked(plan, task)
-        if plan.accepted:
-            self._tried.append(plan.answers)
         return plan
 
     async def _second_thoughts(self, task: PlanTask, failure: Failure) -> WrittenPlan | None:
@@ -180,7 +180,7 @@ class EpisodePlanner:
             self._context.engine,
             form_of(task, PlanLevel.skeleton),
             task.messages,
-            self._tried,
+            [tried.answers for tried in self._tried],
             blamed,
             " ".join(task.goal.split()),
             name,

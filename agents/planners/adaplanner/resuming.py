@@ -1,10 +1,9 @@
 """The step from which a revised plan goes on (AdaPlanner, section 3.2 and appendix 8.3.1)."""
 
-import re
 from enum import StrEnum
-from itertools import pairwise, takewhile
+from itertools import takewhile
 
-_GUARD = re.compile(r"^ +if start_from <= (\d+):", re.MULTILINE)
+from agents.plans.steps import steps_of
 
 
 class ResumeMode(StrEnum):
@@ -27,9 +26,3 @@ def first_difference(before: str, after: str, failed_step: int | None) -> int:
         return min(failed_step or 1, max(1, len(new)))
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
     return max(1, min(same + 1, failed_step or same + 1, len(new)))
-
-
-def steps_of(plan: str) -> list[str]:
-    """The steps of a plan in order, each from its guard to the next one; none without guards."""
-    starts = [guard.start() for guard in _GUARD.finditer(plan)]
-    return [plan[start:end].rstrip() for start, end in pairwise([*starts, len(plan)])]

@@ -74,14 +74,16 @@ class Interactions:
         self._past.append(Interaction(command, observation.text))
         return observation
 
-    def report(self, location: str, holding: str) -> str:
+    def report(self, location: str, holding: str, breach: str = "") -> str:
         """What a failed assert tells the model."""
-        return report(location, holding, self._past)
+        return report(location, holding, self._past, breach)
 
 
-def report(location: str, holding: str, past: Sequence[Interaction]) -> str:
-    """Where an agent is, what it holds, and its last `REPORTED` interactions."""
-    lines = [f"I am at {location} and hold {holding}."]
+def report(location: str, holding: str, past: Sequence[Interaction], breach: str = "") -> str:
+    """Where an agent is, what it holds, the condition that its last command broke (a sentence, or
+    empty), and its last `REPORTED` interactions.
+    """
+    lines = [f"I am at {location} and hold {holding}.", *([breach] if breach else [])]
     if past:
         lines.append("The last things I did:")
     for interaction in past[-REPORTED:]:

@@ -5,6 +5,11 @@ world answers "Nothing happens." when the agent stands there already, as it does
 receptacles share one spot (115 of the 134 games of valid_unseen have such a pair). The agent then
 looks at the receptacle instead; where it knows that it is there, without asking to go. `take` puts
 down first what the agent holds: a revised plan may begin with full hands.
+
+The report says one thing more than the paper's: where a method was refused because the agent was
+elsewhere or did not hold the thing, it says so. The prompt tells these conditions of the methods,
+but of their breach the world says only "Nothing happens.", and small models then wrote the same
+step again.
 """
 
 import re
@@ -37,6 +42,8 @@ class HouseholdAgent:
         self._world = household_plans(self._receptacles)
         self._location = NOWHERE
         self._holding = NOTHING
+        self._breach = ""
+        """Which condition the last command broke, if that is known."""
 
     @property
     def world(self) -> PlanWorld:
@@ -55,6 +62,7 @@ class HouseholdAgent:
 
     async def call(self, method: str, args: tuple[str, ...]) -> PlanValue:
         """See `WorldAgent.call`. Returns the text of the last answer."""
+        self._breach = ""
         match method, args:
             case "goto", (receptacle,):
                 return await self._goto(receptacle)
@@ -65,7 +73,7 @@ class HouseholdAgent:
             case "put", (thing, receptacle):
                 return await self._put_down(thing, receptacle)
             case (("clean" | "heat" | "cool"), (thing, receptacle)):
-                command = f"{method} {thing} with {receptacle}"
+                return await self._treat(method, thing, receptacle)
             case "turn_on", (lamp,):
                 command = f"use {lamp}"
             case _:
@@ -83,7 +91,7 @@ class HouseholdAgent:
 
     def report(self) -> str:
         """See `WorldAgent.report`."""
-        return self._interactions.report(self._location, self._holding)
+        return self._interactions.report(self._location, self._holding, self._breach)
 
     async def _goto(self, receptacle: str) -> str:
         if receptacle != self._location:
@@ -101,13 +109,28 @@ class HouseholdAgent:
             await self._put_down(self._holding, receptacle)
         observation = await self._interactions.act(f"take {thing} from {receptacle}")
         if observation.text.startswith("You pick up"):
-            self._holding = thing
+            self._holding, self._breach = thing, ""
+        elif observation.invalid and receptacle != self._location:
+            self._breach = f"To take {thing} from {receptacle} I must be at {receptacle}."
+        return observation.text
+
+    async def _treat(self, method: str, thing: str, receptacle: str) -> str:
+        observation = await self._interactions.act(f"{method} {thing} with {receptacle}")
+        if observation.invalid:
+            self._breach = self._unmet(f"To {method} {thing} with {receptacle}", thing, receptacle)
         return observation.text
 
     async def _put_down(self, thing: str, receptacle: str) -> str:
         marks = iter((thing, receptacle))
         words = [next(marks) if word.isupper() else word for word in self._put.split(" ")]
         observation = await self._interactions.act(" ".join(words))
-        if not observation.invalid and thing == self._holding:
+        if observation.invalid:
+            self._breach = self._unmet(f"To put {thing} on {receptacle}", thing, receptacle)
+        elif thing == self._holding:
             self._holding = NOTHING
         return observation.text
+
+    def _unmet(self, aim: str, thing: str, receptacle: str) -> str:
+        if receptacle != self._location:
+            return f"{aim} I must be at {receptacle}."
+        return f"{aim} I must hold {thing}." if thing != self._holding else ""

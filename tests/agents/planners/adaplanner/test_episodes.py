@@ -47,8 +47,9 @@ PUT = """\
         observation = agent.put(f'apple {number}', 'drawer 11')
         assert agent.holding == 'nothing', f'[Step 4] I still hold it. {agent.report()}'
 """
+WRONGS = [FIND + TAKE.format(number=f"'{number}'") + PUT for number in (9, 8, 7, 6, 5, 4, 3)]
 ASKED = "ask(f'{observation} What is the number of the apple?', answer='number')"
-WRONG, RIGHT = FIND + TAKE.format(number="'9'") + PUT, FIND + TAKE.format(number=ASKED) + PUT
+WRONG, RIGHT = WRONGS[0], FIND + TAKE.format(number=ASKED) + PUT
 FIRST = ("countertop", "")
 """An order of places: what the model thinks of the question, and of one about nothing."""
 WON = (
@@ -116,7 +117,7 @@ async def test_a_plan_that_ends_without_the_task_done_is_refined_from_the_first_
 
 @pytest.mark.parametrize("refinements", [0, 1, 3])
 async def test_no_more_plans_are_written_than_allowed(refinements: int) -> None:
-    engine = ScriptedEngine([WRONG, *FIRST, *([WRONG] * refinements)])
+    engine = ScriptedEngine([WRONG, *FIRST, *WRONGS[1 : refinements + 1]])
     episode = await play(engine, setting(refinements=refinements))
     assert episode.stop is StopReason.GAVE_UP
     assert len(episode.plans) == refinements + 1
@@ -126,7 +127,7 @@ async def test_no_more_plans_are_written_than_allowed(refinements: int) -> None:
 
 
 async def test_the_budget_of_steps_is_one_for_all_plans_of_an_episode() -> None:
-    engine = ScriptedEngine([WRONG, *FIRST, *([WRONG] * 6)])
+    engine = ScriptedEngine([WRONG, *FIRST, *WRONGS[1:]])
     episode = await play(engine, setting(max_steps=4))
     assert episode.stop is StopReason.MAX_STEPS
     assert len(episode.steps) == 4
@@ -151,6 +152,24 @@ async def test_variables_of_a_plan_that_failed_are_there_for_the_next_one() -> N
     engine = ScriptedEngine([keeps, reads])
     episode = await play(engine, setting(refinements=1))
     assert actions(episode) == ["go to drawer 2"]
+
+
+async def test_a_revision_that_does_the_same_again_is_drawn_until_it_does_something_else() -> None:
+    titled = WRONG.replace("I hold no apple", "It is not in my hand")
+    engine = ScriptedEngine([WRONG, *FIRST, WRONG, titled, RIGHT, "2"])
+    episode = await play(engine, setting())
+    assert episode.won
+    assert len(episode.plans) == 2
+    revisions = [r for r in engine.requests if ".refine" in r.id]
+    assert [r.sampling.temperature for r in revisions] == [0.0, 1.0, 1.0]
+    assert len({r.sampling.seed for r in revisions}) == 3
+
+
+async def test_a_model_that_only_ever_says_the_same_is_taken_at_its_word() -> None:
+    engine = ScriptedEngine([WRONG, *FIRST, *([WRONG] * 4)])
+    episode = await play(engine, setting(refinements=1))
+    assert episode.stop is StopReason.GAVE_UP
+    assert len(episode.plans) == 2
 
 
 HOSTILE = {
@@ -212,7 +231,8 @@ async def test_without_asking_the_names_stay_in_order_and_the_first_number_is_ta
 
 
 async def test_an_answer_in_free_words_that_is_none_is_an_error_of_the_plan() -> None:
-    engine = ScriptedEngine([RIGHT, "I would look in the attic.", RIGHT, "countertop", "2"])
+    asks_anew = RIGHT.replace("Where is a apple most likely to be?", "Where are apples kept?")
+    engine = ScriptedEngine([RIGHT, "I would look in the attic.", asks_anew, "countertop", "2"])
     planner = AdaPlanner(ask=AskMode.free)
     episode = await play(engine, replace(setting(), planner=planner))
     assert episode.won

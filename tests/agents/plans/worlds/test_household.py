@@ -83,3 +83,22 @@ async def test_the_receptacles_are_those_of_the_first_look() -> None:
     assert home.agent.places[:3] == ("bathtubbasin 1", "cabinet 2", "cabinet 1")
     assert home.agent.attribute("receptacles") == list(home.agent.places)
     assert set(home.agent.slots["sink"]) == {"sinkbasin 1"}
+
+
+async def test_the_report_says_which_condition_of_a_method_was_not_met() -> None:
+    home = Home()
+    agent = home.agent
+    await agent.call("goto", ("toilet 1",))
+    await agent.call("take", ("cloth 1", "sinkbasin 1"))
+    assert "To take cloth 1 from sinkbasin 1 I must be at sinkbasin 1." in agent.report()
+    await agent.call("take", ("cloth 1", "toilet 1"))
+    assert "I must" not in agent.report()
+    await agent.call("clean", ("cloth 1", "sinkbasin 1"))
+    assert "To clean cloth 1 with sinkbasin 1 I must be at sinkbasin 1." in agent.report()
+    await agent.call("put", ("cloth 1", "fridge 1"))
+    assert "To put cloth 1 on fridge 1 I must be at fridge 1." in agent.report()
+    await agent.call("goto", ("sinkbasin 1",))
+    await agent.call("clean", ("soapbar 1", "sinkbasin 1"))
+    assert "To clean soapbar 1 with sinkbasin 1 I must hold soapbar 1." in agent.report()
+    await agent.call("clean", ("cloth 1", "sinkbasin 1"))
+    assert "I must" not in agent.report()
