@@ -14,7 +14,8 @@ HELP = f"""{USAGE}
 
 Writes the games that env=household plays with the same overrides into DIR, in ALFWorld's format
 and layout (test games as valid_unseen): with ALFWORLD_DATA=DIR the official package plays them.
-They are none of ALFWorld's games, so results in them are no results in ALFWorld.
+They are none of ALFWorld's games, so results in them are no results in ALFWorld, and env=alfworld
+refuses them; here env=household plays them, without files.
 
   env.tasks=[clean,two/test-0007]   types or single games; default: all six types
   env.split=test|train              they share no home

@@ -32,6 +32,10 @@ class Split(StrEnum):
 OFFICIAL_COUNTS = {Split.TRAIN: 3553, Split.VALID_SEEN: 140, Split.VALID_UNSEEN: 134}
 """Playable games, as in the paper."""
 
+WRITTEN = "trial_household_"
+"""So the folders of games begin that `groundling games make` has written; what follows is their id,
+`clean_test-0007` for `clean/test-0007`."""
+
 SHOWN = 3
 """So many damaged games are named in a message."""
 
@@ -90,8 +94,8 @@ def survey(folder: Path, split: Split) -> Survey:
         split: which one.
 
     Raises:
-        WorldSetupError: there is no such folder, or games in it are damaged or speak no known
-            wording; the message names some of them.
+        WorldSetupError: there is no such folder, it holds games of our own, or games in it are
+            damaged or speak no known wording; the message names some of them.
     """
     root = folder / split
     if not root.is_dir():
@@ -100,6 +104,8 @@ def survey(folder: Path, split: Split) -> Survey:
     left_out: dict[str, str] = {}
     damaged: dict[Path, str] = {}
     for trial in sorted(root.glob("*/*/"), key=lambda path: path.relative_to(folder).as_posix()):
+        if trial.name.startswith(WRITTEN):
+            raise WorldSetupError(_not_alfworlds(trial))
         identifier = trial.relative_to(folder).as_posix()
         if reason := _unplayable(trial, identifier):
             left_out[identifier] = reason
@@ -125,6 +131,15 @@ def _where_else(folder: Path, split: Split) -> str:
     if others:
         return f"set env.release to one that is there ({', '.join(others)})"
     return HOW_TO_GET
+
+
+def _not_alfworlds(trial: Path) -> str:
+    """Results in such games must not be called ALFWorld's."""
+    game = trial.name.removeprefix(WRITTEN).replace("_", "/", 1)
+    return (
+        f"{trial} was written by 'groundling games make' and is none of ALFWorld's games: play it "
+        f"with env=household 'env.tasks=[{game}]', or with the official package"
+    )
 
 
 def _all_damaged(split: Split, damaged: Mapping[Path, str]) -> str:

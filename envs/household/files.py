@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from envs.alfworld.files import GAME
+from envs.alfworld.files import GAME, WRITTEN
 from envs.alfworld.files import Split as Folder
 from envs.alfworld.goals import Kind
 from envs.household.game import VERSION, HouseholdGame
@@ -29,7 +29,7 @@ def write_game_folder(game: HouseholdGame, data: Path, wording: str) -> Path:
     """
     asked = game.errand
     target = f"{asked.thing}-None-{asked.target}-{asked.room.replace(' ', '')}"
-    trial = f"trial_household_{str(game.id).replace('/', '_')}"
+    trial = f"{WRITTEN}{str(game.id).replace('/', '_')}"
     folder = data / RELEASE / FOLDERS[game.id.split] / f"{asked.kind}-{target}" / trial
     folder.mkdir(parents=True, exist_ok=True)
     (folder / GAME).write_text(game.text(wording))

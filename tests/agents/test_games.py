@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agents.cli import main
-from envs.alfworld import Alfworld, read_game
+from envs.alfworld import read_game
 from envs.household import Household, make_game, parse_id
 
 
@@ -46,11 +46,19 @@ def test_a_folder_says_which_household_game_it_holds_and_what_is_asked_there(
     assert "not one of ALFWorld's" in notes["made_by"]
 
 
-def test_the_engine_for_alfworlds_files_finds_them(tmp_path: Path) -> None:
-    games = made(tmp_path, "env.tasks=[look,two]", "env.split=train", "env.variations=2")
-    tasks = Alfworld(data=str(tmp_path), split="train", limit=9).open(1).tasks
-    assert len(tasks) == len(games) == 4
-    assert all("trial_household_" in task.id for task in tasks)
+def test_alfworld_refuses_them_and_says_how_to_play_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made(tmp_path, "env.tasks=[look/train-0001]")
+    capsys.readouterr()
+    words = ["env=alfworld", f"env.data={tmp_path}", "env.split=train", "env.limit=1"]
+    assert main(["run", *words, "engine=random", f"run_dir={tmp_path / 'run'}"]) == 1
+    error = capsys.readouterr().err
+    assert "trial_household_look_train-0001 was written by 'groundling games make'" in error
+    assert "env=household 'env.tasks=[look/train-0001]'" in error
+    assert error.count("\n") == 1
+    tasks = Household(tasks=["look/train-0001"]).open(1).tasks
+    assert [task.id for task in tasks] == ["look/train-0001"]
 
 
 def test_the_same_command_writes_the_same_bytes(tmp_path: Path) -> None:
