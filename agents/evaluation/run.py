@@ -22,7 +22,7 @@ from agents.planners import Planner, PlannerContext
 from agents.plans import ExecutorFault, PlanPool
 from agents.prompts import PromptSet
 from envs.errors import WorldFault
-from envs.world import Task, TaskSet
+from envs.world import Affordances, Task, TaskSet
 from inference.engine import Engine
 from inference.errors import EngineFault, RequestError
 
@@ -37,6 +37,10 @@ class PlannerFactory(Protocol):
     @property
     def writes_plans(self) -> bool:
         """Whether `decoding.plan` means anything to it."""
+        ...
+
+    def affordances(self, world: str, decoding: Decoding) -> Affordances:
+        """What the world must tell for it."""
         ...
 
     def card(self) -> Mapping[str, Any]:
@@ -173,6 +177,7 @@ class Run:
         key = episode.key
         seed = derive_seed(self.settings.seed, key.task, key.repeat)
         self.progress.running[key.id] = 0
+        affordances = self.planner.affordances(self.prompts.world, self.decoding)
         planner = self.planner.make(
             PlannerContext(
                 engine=self.engine,
@@ -186,7 +191,7 @@ class Run:
         )
         record = await rollout(
             RolloutTask(key=key, task=episode.task, seed=seed, attempt=attempt),
-            lambda: self.tasks.make(episode.task, self.decoding.actions.affordances),
+            lambda: self.tasks.make(episode.task, affordances),
             planner,
             RolloutLimits(max_steps=self.settings.max_steps),
             machinery.worlds,

@@ -15,6 +15,7 @@ from agents.decoding import ActionMode, Decoding
 from agents.planners.planner import Decision, DecisionKind, ModelCall, Planner, PlannerContext
 from agents.prompts import listing
 from agents.transcript import ContextWindow, FittedPrompt, Transcript
+from envs.world import Affordances
 from grammars import Grammar
 from grammars.actions import THINK_PREFIX, enforced_action, template_action
 from inference.engine import Message, Request, Sampling
@@ -32,6 +33,10 @@ class Turnwise:
     def writes_plans(self) -> bool:
         """See `PlannerFactory.writes_plans`."""
         return False
+
+    def affordances(self, world: str, decoding: Decoding) -> Affordances:
+        """See `PlannerFactory.affordances`."""
+        return decoding.actions.affordances
 
     def validate(self, world: str, decoding: Decoding) -> None:
         """Every setting makes sense in every world."""

@@ -20,7 +20,7 @@ from agents.prompts.plans import PlanExample, PlanPrompts
 from agents.skills.library import SIGNATURE
 from agents.skills.skill import Interaction, Library, Origin, Skill
 from agents.skills.slots import marked
-from envs.world import Affordances, Observation, Task, TaskSet
+from envs.world import Observation, Task, TaskSet
 from grammars.plans.skeleton import Skeleton
 
 ANSWER_LENGTH = 160
@@ -88,7 +88,7 @@ class Acquired:
 
     def _first_look(self, task: Task) -> Observation:
         """Asked again, because a record holds its text only."""
-        env = self.tasks.make(task, Affordances.NONE)
+        env = self.tasks.make(task, WORLD_AGENTS[self.world].affordances)
         try:
             return env.reset()
         finally:

@@ -17,6 +17,7 @@ from agents.prompts.files import digest_of
 from agents.skills import library as skill_files
 from agents.skills.fitting import check_fit
 from agents.skills.skill import Library
+from envs.world import Affordances
 
 SAMPLES = (0, 1, 2, 4, 6)
 
@@ -44,6 +45,10 @@ class AdaPlanner:
     def writes_plans(self) -> bool:
         """See `PlannerFactory.writes_plans`."""
         return True
+
+    def affordances(self, world: str, decoding: Decoding) -> Affordances:
+        """See `PlannerFactory.affordances`: plans in code need what their agent reads."""
+        return WORLD_AGENTS[world].affordances if self.code else decoding.actions.affordances
 
     def validate(self, world: str, decoding: Decoding) -> None:
         """Raise `ValueError` naming the first setting that makes no sense."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol, TypeAlias
 
 from agents.plans.host import PlanValue
-from envs.world import Observation
+from envs.world import Affordances, Observation
 from grammars.plans.world import PlanWorld
 
 Act: TypeAlias = Callable[[str], Awaitable[Observation]]
@@ -20,6 +20,8 @@ class WorldAgent(Protocol):
 
     prompts: ClassVar[str]
     """The folder of this world's prompts for plans."""
+    affordances: ClassVar[Affordances]
+    """What the world must tell it besides the texts; more costs more time a step."""
 
     def __init__(self, first: Observation, act: Act) -> None:
         """The agent at the beginning of an episode."""

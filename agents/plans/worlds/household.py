@@ -18,7 +18,7 @@ from typing import ClassVar
 
 from agents.plans.host import PlanValue
 from agents.plans.worlds.agent import Act, Interactions
-from envs.world import Observation
+from envs.world import Affordances, Observation
 from grammars.plans.household import household_plans, household_slots
 from grammars.plans.world import PlanWorld
 
@@ -33,6 +33,7 @@ class HouseholdAgent:
     """See `WorldAgent`."""
 
     prompts: ClassVar[str] = "household"
+    affordances: ClassVar[Affordances] = Affordances.NONE
 
     def __init__(self, first: Observation, act: Act) -> None:
         """`first` lists the receptacles and shows how this game words its commands."""

@@ -14,7 +14,7 @@ from typing import ClassVar
 from agents.plans.host import PlanValue
 from agents.plans.worlds import looks
 from agents.plans.worlds.agent import Act, Interactions
-from envs.world import Observation
+from envs.world import Affordances, Observation
 from grammars.plans.scienceworld import (
     MARK,
     command_of,
@@ -36,6 +36,7 @@ class ScienceWorldAgent:
     """See `WorldAgent`."""
 
     prompts: ClassVar[str] = "scienceworld"
+    affordances: ClassVar[Affordances] = Affordances.OBJECTS
 
     def __init__(self, first: Observation, act: Act) -> None:
         """`first` says which forms of commands there are."""
