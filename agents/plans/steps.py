@@ -33,24 +33,25 @@ def steps_of(plan: str) -> list[str]:
     return [plan[start:end].rstrip() for start, end in pairwise([*starts, len(plan)])]
 
 
-def repeats_step(said: str, number: int, tried: Iterable[Tried]) -> bool:
-    """Whether `said`, a step of this number from its title's words on, does what a step of that
-    number has failed with.
-    """
-    doing = _doing(said.partition("\n")[2])
-    failed = (steps_of(one.plan)[number - 1 :][:1] for one in tried if one.step == number)
-    return any(_doing(step) == doing for found in failed for step in found)
-
-
-def repeats_plan(said: str, tried: Iterable[Tried]) -> bool:
-    """Whether `said`, a whole plan, does what one of `tried` does."""
-    return any(_doing(one.plan) == _doing(said) for one in tried)
-
-
-def _doing(code: str) -> list[str]:
+def deeds(code: str) -> list[str]:
+    """The lines of a plan or step that do or check something, without titles and messages."""
     lines = (line.strip() for line in code.splitlines())
     return [
         _MESSAGE.sub("", line) if line.startswith("assert ") else line
         for line in lines
         if line and not _SAID.match(line)
     ]
+
+
+def repeats_step(said: str, number: int, tried: Iterable[Tried]) -> bool:
+    """Whether `said`, a step of this number from its title's words on, does what a step of that
+    number has failed with.
+    """
+    doing = deeds(said.partition("\n")[2])
+    failed = (steps_of(one.plan)[number - 1 :][:1] for one in tried if one.step == number)
+    return any(deeds(step) == doing for found in failed for step in found)
+
+
+def repeats_plan(said: str, tried: Iterable[Tried]) -> bool:
+    """Whether `said`, a whole plan, does what one of `tried` does."""
+    return any(deeds(one.plan) == deeds(said) for one in tried)

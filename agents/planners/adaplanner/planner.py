@@ -21,7 +21,7 @@ from agents.planners.planner import (
     PlanRecord,
     Purpose,
 )
-from agents.plans.steps import Tried, steps_of
+from agents.plans.steps import Tried, deeds, steps_of
 from agents.plans.worlds import WORLD_AGENTS, WorldAgent
 from agents.plans.writing import PlanTask, Writer, WrittenPlan, form_of
 from agents.prompts.plans import PlanExample, PlanPrompts
@@ -181,7 +181,7 @@ class EpisodePlanner:
             form_of(task, PlanLevel.skeleton),
             task.messages,
             [tried.answers for tried in self._tried],
-            blamed,
+            "\n".join(deeds(blamed)),
             " ".join(task.goal.split()),
             name,
         )
