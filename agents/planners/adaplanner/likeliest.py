@@ -51,8 +51,8 @@ async def likeliest_other(
     """Change one answer of the last of the `failed` fillings; None if there is nothing to change.
 
     Every blank of the form is a choice. Only what `blamed` names is changed, the code of the failed
-    step or of the whole plan, and never to the same name with another number. `goal` is the task as messages
-    and form say it; `name` begins the ids of the requests.
+    step or of the whole plan, and never to the same name with another number. `goal` is the task as
+    messages and form say it; `name` begins the ids of the requests.
 
     Raises:
         EngineFault, RequestError: as `Engine.rate`.
