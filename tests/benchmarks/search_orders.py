@@ -90,7 +90,7 @@ async def ordered(engine: Engine, search: Search, mode: AskMode, number: int) ->
     """The order that a plan is answered."""
     asker = Asker(engine, Decoding(), f"order#{mode}.{number}", lambda n: n, mode, lambda _: None)
     question = QUESTION.format(word=search.word)
-    answer = await asker.ask(question, {"list_of": list(search.receptacles)})
+    answer = await asker.ask(question, {"list_of": list(search.receptacles)}, "household")
     assert isinstance(answer, list)
     return answer
 

@@ -42,7 +42,7 @@ class EpisodeHost:
 
     async def ask(self, question: str, options: Mapping[str, PlanValue]) -> PlanValue:
         """Have the model answer."""
-        return await self._asker.ask(question, options)
+        return await self._asker.ask(question, options, self._agent.prompts)
 
     def attribute(self, name: str) -> PlanValue:
         """What the agent knows of itself."""
