@@ -50,6 +50,11 @@ class AdaPlanner:
         """See `PlannerFactory.affordances`: plans in code need what their agent reads."""
         return WORLD_AGENTS[world].affordances if self.code else decoding.actions.affordances
 
+    @property
+    def thoughts(self) -> bool:
+        """See `PlannerFactory.thoughts`."""
+        return False
+
     def validate(self, world: str, decoding: Decoding) -> None:
         """Raise `ValueError` naming the first setting that makes no sense."""
         if world not in WORLD_AGENTS:
