@@ -4,20 +4,21 @@ The dataclasses live beside what they configure; here they are only registered, 
 `schema/<group>/<name>`, out of the way of the groups that a user chooses from.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hydra.core.config_store import ConfigStore
 from omegaconf import MISSING, OmegaConf
 
 from agents.decoding import Decoding
-from agents.memory import NoMemory
+from agents.memory import NoMemory, NoteMemory, SkillMemory
 from agents.planners.adaplanner import AdaPlanner
 from agents.planners.turnwise import Turnwise
-from agents.reflection import NoReflection
+from agents.reflection import NoReflection, Reflecting
 from agents.skills.discovery import Discover
 from envs.alfworld import Alfworld
 from envs.household import Household
+from envs.miniwob import MiniWob
 from envs.scienceworld import ScienceWorld
 from inference.attach import Attach
 from inference.model import ModelSpec
@@ -47,6 +48,10 @@ class RunConfig:
     seed: int = 0
     repeat: int = 1
     """How often each task is run, with another seed each time."""
+    rounds: int = 1
+    """How often a task is tried at most: again after a round in which it was not achieved, with
+    what memory carries over. Presets with a memory have 4, as Reflexion and Sweet&Sour; an agent
+    without one may have them too, as a baseline with as many tries."""
     concurrency: int = 8
     """Episodes in flight at once."""
     attempts: int = 3
@@ -60,7 +65,7 @@ class RunConfig:
 
     def validate(self) -> None:
         """Raise `ValueError` naming the first number that makes no sense."""
-        for name in ("repeat", "concurrency", "attempts"):
+        for name in ("repeat", "rounds", "concurrency", "attempts"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)} must be at least 1")
         if self.env.max_steps < 1:
@@ -70,6 +75,10 @@ class RunConfig:
         self.decoding.validate()
         self.discover.validate()
         self.planner.validate(self.env.name, self.decoding)
+        self.reflection.validate()
+        self.memory.validate(
+            sweet=self.reflection.sweet, sour=self.reflection.sour, rounds=self.rounds
+        )
         if self.engine.name == "random" and not self.constrained:
             key = "plan" if self.planner.writes_plans else "actions"
             levels = (
@@ -79,6 +88,28 @@ class RunConfig:
                 f"engine=random has nothing to choose from with decoding.{key}="
                 f"{getattr(self.decoding, key)}; use {levels}"
             )
+
+    def settled(self) -> "RunConfig":
+        """The same with what is only another name put in its place: `memory=skills` is
+        `planner.skills`.
+
+        Raises:
+            ValueError: that planner has no place for skills, or other ones.
+        """
+        if not isinstance(self.memory, SkillMemory):
+            return self
+        path = self.memory.path
+        if not isinstance(self.planner, AdaPlanner):
+            raise ValueError(
+                f"memory=skills gives worked examples of plans, and planner={self.planner.name}"
+                " writes none; use agent=adaplanner"
+            )
+        if not path or self.planner.skills not in ("", path):
+            raise ValueError(
+                f"memory.path={path} and planner.skills={self.planner.skills}: name the one library"
+                " that groundling discover made"
+            )
+        return replace(self, planner=replace(self.planner, skills=path), memory=NoMemory())
 
     @property
     def constrained(self) -> bool:
@@ -105,10 +136,15 @@ def register() -> None:
             "scripted": Scripted,
             "random": Random,
         },
-        "env": {"alfworld": Alfworld, "household": Household, "scienceworld": ScienceWorld},
+        "env": {
+            "alfworld": Alfworld,
+            "household": Household,
+            "miniwob": MiniWob,
+            "scienceworld": ScienceWorld,
+        },
         "planner": {"adaplanner": AdaPlanner, "turnwise": Turnwise},
-        "reflection": {"none": NoReflection},
-        "memory": {"none": NoMemory},
+        "reflection": {"none": NoReflection, "reflecting": Reflecting},
+        "memory": {"none": NoMemory, "notes": NoteMemory, "skills": SkillMemory},
         "decoding": {"decoding": Decoding},
     }
     for group, schemas in nodes.items():

@@ -46,6 +46,8 @@ class Observation:
     they say every admissible command, and more: some of it the world will refuse."""
     admissible: tuple[str, ...] = ()
     """Commands that the world would accept now; empty below `Affordances.ADMISSIBLE`."""
+    screenshot: bytes = field(default=b"", repr=False)
+    """A PNG of what there is to see, where a world has pictures and was told to take them."""
 
 
 class TextEnv(Protocol):
