@@ -2,10 +2,12 @@
 grow.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from agents.decoding import ContextPolicy
 from agents.errors import ContextTooSmall
+from agents.memory.note import Note
+from agents.prompts import notes as note_prompts
 from envs.world import Observation
 from inference.engine import Engine, Message
 
@@ -21,6 +23,15 @@ class Turn:
     said: str
     answer: str
     thought: bool = False
+    note: Note | None = None
+    """What the agent noted about it, for the rest of the attempt."""
+
+    @property
+    def heard(self) -> str:
+        """The answer, and the note below it."""
+        if self.note is None:
+            return self.answer
+        return f"{self.answer}\n\n{note_prompts.at_once(self.note)}"
 
 
 @dataclass(slots=True)
@@ -28,6 +39,10 @@ class Transcript:
     """One episode so far. The planner reads it, the rollout appends to it."""
 
     first: Observation
+    remembered: str = ""
+    """What every prompt says of earlier attempts, before the task; empty for nothing."""
+    recalled: tuple[str, ...] = ()
+    """Ids of the notes in it."""
     turns: list[Turn] = field(default_factory=list)
     last: Observation = field(init=False)
     """The newest observation: what can be done now."""
@@ -41,6 +56,15 @@ class Transcript:
         if observation is not None:
             self.last = observation
 
+    def annotate(self, note: Note) -> None:
+        """Put a note below the newest answer, where every later prompt has it."""
+        self.turns[-1] = replace(self.turns[-1], note=note)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Those of this attempt, oldest first."""
+        return _notes(self.turns)
+
 
 @dataclass(frozen=True, slots=True)
 class FittedPrompt:
@@ -48,6 +72,8 @@ class FittedPrompt:
 
     messages: tuple[Message, ...]
     dropped_turns: int
+    notes: tuple[Note, ...] = ()
+    """Those of this attempt that stand in them."""
 
 
 @dataclass(slots=True)
@@ -55,12 +81,16 @@ class ContextWindow:
     """Keeps the prompts of one episode inside the model's context, by a named policy.
 
     Remembers how many turns it dropped, so that the prompt stays the same at its beginning from one
-    step to the next and the server's prefix cache keeps working.
+    step to the next and the server's prefix cache keeps working. Notes outlive their turns: they
+    are short-term memory, and move to the end of the fixed part, as far as they fill no more than a
+    quarter of the context, the oldest forgotten first.
     """
 
     engine: Engine
     policy: ContextPolicy
     dropped: int = 0
+    forgotten: int = 0
+    """Notes of dropped turns that are in no prompt any more."""
 
     async def fit(
         self, fixed: tuple[Message, ...], turns: list[Turn], tail: str, max_tokens: int
@@ -74,11 +104,16 @@ class ContextWindow:
         """
         room = self.engine.card.context_length - max_tokens
         while True:
-            messages = _messages(fixed, turns[self.dropped :], tail)
+            messages = self._messages(fixed, turns, tail)
             length = await self.engine.count_tokens(messages)
             if length <= room:
-                return FittedPrompt(messages, self.dropped)
+                notes = _notes(turns[: self.dropped])[self.forgotten :]
+                notes += _notes(turns[self.dropped :])
+                return FittedPrompt(messages, self.dropped, notes)
             if self.dropped >= len(turns):
+                if self.forgotten < len(_notes(turns)):
+                    self.forgotten += 1
+                    continue
                 raise ContextTooSmall(
                     f"prompt: the fixed part has {length} tokens and the answer may have"
                     f" {max_tokens}, together more than the context of {room + max_tokens};"
@@ -96,16 +131,40 @@ class ContextWindow:
         """Forget the oldest turns until three quarters of the room are used, at least one turn."""
         while self.dropped < len(turns):
             self.dropped += 1
-            length = await self.engine.count_tokens(_messages(fixed, turns[self.dropped :], tail))
+            await self._forget(turns)
+            length = await self.engine.count_tokens(self._messages(fixed, turns, tail))
             if length <= room * 3 // 4:
                 return
 
+    async def _forget(self, turns: list[Turn]) -> None:
+        """Let go of the oldest notes of dropped turns until the others are few enough."""
+        most = self.engine.card.context_length // 4
+        while carried := _notes(turns[: self.dropped])[self.forgotten :]:
+            if await self.engine.count_tokens((Message("user", _carried(carried)),)) <= most:
+                return
+            self.forgotten += 1
 
-def _messages(fixed: tuple[Message, ...], turns: list[Turn], tail: str) -> tuple[Message, ...]:
-    messages = list(fixed)
-    for turn in turns:
-        messages += [Message("assistant", turn.said), Message("user", turn.answer)]
-    if tail:
-        last = messages[-1]
-        messages[-1] = Message(last.role, f"{last.content}\n{tail}")
-    return tuple(messages)
+    def _messages(
+        self, fixed: tuple[Message, ...], turns: list[Turn], tail: str
+    ) -> tuple[Message, ...]:
+        messages = list(fixed)
+        if carried := _carried(_notes(turns[: self.dropped])[self.forgotten :]):
+            _append(messages, f"\n{carried}")
+        for turn in turns[self.dropped :]:
+            messages += [Message("assistant", turn.said), Message("user", turn.heard)]
+        if tail:
+            _append(messages, tail)
+        return tuple(messages)
+
+
+def _append(messages: list[Message], text: str) -> None:
+    last = messages[-1]
+    messages[-1] = Message(last.role, f"{last.content}\n{text}")
+
+
+def _notes(turns: list[Turn]) -> tuple[Note, ...]:
+    return tuple(turn.note for turn in turns if turn.note is not None)
+
+
+def _carried(notes: tuple[Note, ...]) -> str:
+    return "\n".join(note_prompts.at_once(note) for note in notes)

@@ -125,6 +125,7 @@ def checked(config: DictConfig) -> RunConfig:
             f"configuration: no setting '{extra}'; what is added with + means nothing"
         )
     try:
+        run = run.settled()
         run.validate()
     except ValueError as error:
         raise ConfigError(f"configuration: {error}") from error

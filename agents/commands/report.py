@@ -10,6 +10,7 @@ from rich.console import Console
 
 from agents.evaluation import control, results, table, wording
 from agents.evaluation.episode import EpisodeRow
+from agents.evaluation.rounds import last_rows, rounds_of
 from agents.evaluation.store import read_faults, read_protocol, read_rows
 
 USAGE = "usage: groundling report RUN_DIR ..."
@@ -30,9 +31,10 @@ def print_report(folders: Sequence[Path], console: Console) -> int:
     incomplete = False
     for folder in folders:
         card = read_protocol(folder)
+        rounds = rounds_of(card["protocol"])
         rows = read_rows(folder)
         planned = _planned(card["protocol"])
-        found = results.per_kind(rows, planned)
+        found = results.per_kind(last_rows(rows, rounds), planned)
         chance = control.read(folder, card, planned)
         shown = table.render(
             found,

@@ -11,11 +11,15 @@ from agents.commands.configure import run_with_hydra
 from agents.commands.report import print_report
 from agents.commands.stopping import STOPPED, terminable
 from agents.evaluation import control, protocol
+from agents.evaluation.carrying import Carrying
 from agents.evaluation.display import shown
 from agents.evaluation.run import Progress, Run, Settings, episodes_of
 from agents.evaluation.store import RunStore
 from agents.evaluation.table import console as make_console
+from agents.memory import NoMemory
 from agents.prompts import PromptSet
+from agents.prompts.files import digest_of
+from agents.reflection import NoReflection
 from conf.schema import RunConfig
 from envs.world import TaskSet
 from grammars import Grammar
@@ -58,11 +62,13 @@ def run(config: RunConfig, folder: Path) -> int:
 
 
 def _control(config: RunConfig, tasks: TaskSet, folder: Path, console: Console) -> int:
-    """The same episodes without the model."""
+    """The same tasks in as many rounds without the model, which alone could make use of notes."""
     chance = replace(
         config,
         engine=Random(seed=config.seed),
         decoding=control.decoding_of(config.decoding),
+        reflection=NoReflection(),
+        memory=NoMemory(),
     )
     console.print("the random control: the same episodes, chosen at random under the same grammar")
     with RunStore.open(control.folder_of(folder)) as store:
@@ -73,6 +79,7 @@ async def evaluate(config: RunConfig, tasks: TaskSet, store: RunStore, console: 
     """Run what the folder lacks. Returns the exit code."""
     settings = Settings(
         repeat=config.repeat,
+        rounds=config.rounds,
         seed=config.seed,
         concurrency=config.concurrency,
         max_steps=config.env.max_steps,
@@ -83,20 +90,28 @@ async def evaluate(config: RunConfig, tasks: TaskSet, store: RunStore, console: 
         name=config.agent,
         planner=config.planner.card(),
         reflection=asdict(config.reflection),
-        memory=asdict(config.memory),
+        memory=config.memory.card(),
         writes_plans=config.planner.writes_plans,
         prompts=config.planner.prompts_digest(config.env.name),
+        notes=digest_of("memory", "reflection") if config.memory.stores else "",
     )
     card = protocol.before_engine(agent, config.decoding, prompts, tasks, settings)
     store.check(card)
-    planned = episodes_of(tasks.tasks, settings.repeat)
-    done = [row for row in store.rows if row.key in {episode.key for episode in planned}]
-    if len(done) == len(planned):
-        console.print(f"nothing left to do: all {len(planned)} episodes are in {store.folder}")
+    progress = Progress(
+        total=len(tasks.tasks) * settings.repeat, rounds=settings.rounds, finished=store.rows
+    )
+    unit = "episodes" if settings.rounds == 1 else "tasks"
+    first = [each.key for each in episodes_of(tasks.tasks, settings.repeat)]
+    carrying = Carrying(config.memory, store)
+    if len(progress.ended) == progress.total:
+        console.print(f"nothing left to do: all {progress.total} {unit} are in {store.folder}")
+        if config.memory.stores:
+            carrying.remember(first, settings.rounds)
         return 0
     console.print(
-        f"{len(planned) - len(done)} episodes of {len(planned)} to run: {config.agent} in"
-        f" {config.env.name} with {config.model.name} on {config.engine.name}, into {store.folder}"
+        f"{progress.total - len(progress.ended)} {unit} of {progress.total} to run:"
+        f" {config.agent} in {config.env.name} with {config.model.name} on {config.engine.name},"
+        f" into {store.folder}"
     )
     if config.engine.name not in control.WITHOUT_MODEL:
         console.print("opening the engine (a server needs a minute or more to load its model) ...")
@@ -108,24 +123,28 @@ async def evaluate(config: RunConfig, tasks: TaskSet, store: RunStore, console: 
             protocol.with_engine(card, engine.card),
             protocol.setting(agent, settings, engine.card, control=config.control),
         )
-        progress = Progress(total=len(planned), finished=done)
         async with shown(progress, engine, console):
             await Run(
                 tasks=tasks,
                 engine=engine,
                 planner=config.planner,
+                reflection=config.reflection,
+                memory=config.memory,
                 prompts=prompts,
                 decoding=config.decoding,
                 settings=settings,
                 store=store,
                 progress=progress,
             ).carry_out()
+    if config.memory.stores:
+        carrying.remember(first, settings.rounds)
     return NOT_EVALUATED if progress.not_evaluated else 0
 
 
 def _grammars(config: RunConfig) -> tuple[Grammar, ...]:
     """What a model's server had better read before the first episode."""
-    if config.decoding.actions.constrains or config.planner.writes_plans:
+    speaks_under_one = config.decoding.actions.constrains or config.planner.writes_plans
+    if speaks_under_one or config.reflection.sweet or config.reflection.sour:
         return tuple(shipped().values())
     return ()
 

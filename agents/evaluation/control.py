@@ -11,6 +11,7 @@ from typing import Any
 
 from agents.decoding import ActionMode, Decoding, PlanLevel
 from agents.evaluation.results import ALL, PlannedKind, Result, per_kind
+from agents.evaluation.rounds import last_rows, rounds_of
 from agents.evaluation.store import differences, read_protocol, read_rows
 
 WITHOUT_MODEL = ("random", "scripted")
@@ -80,7 +81,7 @@ def read(run_folder: Path, card: Mapping[str, Any], planned: list[PlannedKind]) 
             f" remove it, and the same command with run_dir={run_folder} makes it anew",
             owed=True,
         )
-    rows = read_rows(folder)
+    rows = last_rows(read_rows(folder), rounds_of(protocol))
     results = {result.kind: result for result in per_kind(rows, planned)}
     if results[ALL].complete:
         return Control(results=results, missing=None, owed=False)
@@ -100,7 +101,9 @@ def _unfinished(
 
 
 def _comparable(protocol: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what must differ between a run and its control."""
+    """Without what must differ between a run and its control: chance neither speaks nor notes."""
     decoding = {k: v for k, v in protocol["decoding"].items() if k != "measure_mask"}
-    same = {key: value for key, value in protocol.items() if key not in ("model", "engine")}
-    return {**same, "decoding": decoding}
+    prompts = {k: v for k, v in protocol["prompts"].items() if k != "notes"}
+    planner = protocol["agent"]["planner"]
+    same = {k: v for k, v in protocol.items() if k not in ("model", "engine", "agent")}
+    return {**same, "agent": {"planner": planner}, "decoding": decoding, "prompts": prompts}

@@ -48,11 +48,13 @@ async def shown(progress: Progress, engine: Engine, console: Console) -> AsyncIt
 
 def describe(progress: Progress, engine: Engine, seconds: float) -> str:
     """One line: how far, how well, how fast, and how the engine is."""
-    done, status = progress.finished, engine.status()
+    done, status = progress.ended, engine.status()
     parts = [
         f"{len(done)}/{progress.total} episodes",
         f"{len(progress.running)} running ({sum(progress.running.values())} steps)",
     ]
+    if progress.rounds > 1:
+        parts[0] = f"{len(done)}/{progress.total} tasks ({len(progress.finished)} episodes)"
     if done:
         parts.append(f"score {fmean(row.last_score for row in done):.1f}")
         parts.append(f"success {fmean(row.won for row in done):.0%}")

@@ -1,14 +1,16 @@
 """The record of an episode. Frozen; scores are derived from its steps, never stored beside them."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import MISSING, asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any, Self
 
 from agents.acceptance import Rejection
 from agents.evaluation.mask import MaskTotals
+from agents.memory import Moment, Note, NoteKind
 from agents.planners import ModelCall, PlanRecord, Purpose
+from agents.reflection import ReflectionRecord
 from inference.engine import FinishReason
 
 
@@ -46,8 +48,13 @@ class Step:
     rejected: Rejection | None = None
     """Why the model's answer was not sent to the world."""
     calls: tuple[ModelCall, ...]
-    """Every question to the model since the step before, thoughts included."""
+    """Every question to the model since the step before, thoughts included; notes are not asked
+    for here, see `Episode.reflections`."""
     world_seconds: float
+    subgoals: tuple[str, ...] = ()
+    """See `Observation.subgoals`."""
+    recalled: tuple[str, ...] = ()
+    """Ids of the notes that stood in the prompts of these calls."""
 
     @property
     def rewritten(self) -> bool:
@@ -60,8 +67,9 @@ class Step:
         """The inverse of `dataclasses.asdict` after a round trip through JSON."""
         rejected = data["rejected"] and Rejection(data["rejected"])
         calls = tuple(ModelCall.from_json(call) for call in data["calls"])
-        thoughts = tuple(data["thoughts"])
-        return cls(**{**data, "thoughts": thoughts, "rejected": rejected, "calls": calls})
+        lists = ("thoughts", "subgoals", "recalled")
+        listed = {name: tuple(data[name]) for name in lists if name in data}
+        return cls(**{**data, **listed, "rejected": rejected, "calls": calls})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,17 +78,25 @@ class EpisodeKey:
 
     task: str
     repeat: int = 0
+    round: int = 1
+    """Which try at the task this is, from 1."""
 
     @property
     def id(self) -> str:
-        """Used in request ids and messages, e.g. `4-2/225#0`."""
-        return f"{self.task}#{self.repeat}"
+        """Used in request ids and messages, e.g. `4-2/225#0`, and from the second round on
+        `4-2/225#0.r2`.
+        """
+        return f"{self.task}#{self.repeat}{self._later}"
 
     @property
     def file_name(self) -> str:
         """Of its trajectory: the id with nothing that a file system minds."""
         safe = "".join(c if c.isalnum() or c in "-." else "_" for c in self.task)
-        return f"{safe}.{self.repeat}.json"
+        return f"{safe}.{self.repeat}{self._later}.json"
+
+    @property
+    def _later(self) -> str:
+        return f".r{self.round}" if self.round > 1 else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +119,13 @@ class Episode:
     unspent_calls: tuple[ModelCall, ...] = ()
     plans: tuple[PlanRecord, ...] = ()
     """Every plan that was written, in order: the first, then its revisions."""
+    reflections: tuple[ReflectionRecord, ...] = ()
+    """Every note that was asked for, in order."""
+    memory_before: str = ""
+    """Digest of long-term memory at the beginning; empty for none. What is in it follows from the
+    records of the episodes before."""
+    memory_after: str = ""
+    """The same at the end, this episode's notes included."""
     seconds: float
     attempts: int = 1
     """How often it was begun: above 1 after faults of the machinery."""
@@ -111,6 +134,19 @@ class Episode:
     def won(self) -> bool:
         """The world's own word, never `done`."""
         return any(step.won for step in self.steps)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Those that were taken, in order: what it gives to memory."""
+        return tuple(
+            Note(
+                kind=record.kind,
+                text=record.text,
+                moment=moment_of(self.key, self.goal, self.steps[: record.step]),
+            )
+            for record in self.reflections
+            if record.rejected is None
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for `json.dump`."""
@@ -131,10 +167,31 @@ class Episode:
             unspent_thoughts=tuple(data["unspent_thoughts"]),
             unspent_calls=tuple(ModelCall.from_json(call) for call in data["unspent_calls"]),
             plans=tuple(PlanRecord.from_json(plan) for plan in data["plans"]),
+            reflections=tuple(
+                ReflectionRecord.from_json(record) for record in data.get("reflections", ())
+            ),
+            memory_before=data.get("memory_before", ""),
+            memory_after=data.get("memory_after", ""),
             first_prompt=prompt,
             attempts=data["attempts"],
             **rest,
         )
+
+
+def moment_of(key: EpisodeKey, goal: str, steps: Sequence[Step]) -> Moment:
+    """The last of these steps, as notes speak of it."""
+    last = steps[-1] if steps else None
+    return Moment(
+        task=key.task,
+        repeat=key.repeat,
+        round=key.round,
+        goal=goal,
+        step=len(steps),
+        action=last.action if last else "",
+        observation=last.observation if last else "",
+        reward=last.reward if last else 0.0,
+        subgoals=last.subgoals if last else (),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +200,7 @@ class EpisodeRow:
 
     task: str
     repeat: int
+    round: int = 1
     kind: str
     name: str
     seed: int
@@ -165,6 +223,14 @@ class EpisodeRow:
     """Plans that were not run: cut short, or not what was asked for."""
     questions: int
     """Questions that plans asked the model while they ran."""
+    subgoals: int = 0
+    """Actions that reached a part of the goal: the world paid for them or says so."""
+    sweet_notes: int = 0
+    sour_notes: int = 0
+    rejected_notes: int = 0
+    """Notes that were not taken: cut short, or not what was asked for."""
+    note_tokens: int = 0
+    """Of the tokens generated, those of notes, taken or not."""
     mask: MaskTotals
     dropped_turns: int
     """The most turns that were missing from any one prompt."""
@@ -185,10 +251,14 @@ class EpisodeRow:
         """Condense an episode."""
         calls = [call for step in episode.steps for call in step.calls]
         calls += episode.unspent_calls
+        notes = [record.call for record in episode.reflections]
+        calls += notes
+        taken = [note.kind for note in episode.notes]
         asked = [call for call in calls if call.purpose is Purpose.ASK]
         return cls(
             task=episode.key.task,
             repeat=episode.key.repeat,
+            round=episode.key.round,
             kind=episode.kind,
             name=episode.name,
             seed=episode.seed,
@@ -209,6 +279,11 @@ class EpisodeRow:
             refinements=max(0, len(episode.plans) - 1),
             rejected_plans=sum(plan.rejected is not None for plan in episode.plans),
             questions=len({call.request_id.rpartition(".b")[0] for call in asked}),
+            subgoals=sum(step.reward > 0 or bool(step.subgoals) for step in episode.steps),
+            sweet_notes=taken.count(NoteKind.SWEET),
+            sour_notes=taken.count(NoteKind.SOUR),
+            rejected_notes=len(notes) - len(taken),
+            note_tokens=sum(call.generated_tokens for call in notes),
             mask=MaskTotals.of(call.mask for call in calls),
             dropped_turns=max((call.dropped_turns for call in calls), default=0),
             model_calls=len(calls),
@@ -225,10 +300,14 @@ class EpisodeRow:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """Read a line; `KeyError`, `TypeError` or `ValueError` if it is not one of ours."""
+        """Read a line; `KeyError`, `TypeError` or `ValueError` if it is not one of ours.
+
+        Numbers that older runs did not count are their defaults.
+        """
         known = {field.name for field in fields(cls)}
-        if set(data) != known:
-            raise ValueError(f"fields differ: {sorted(set(data) ^ known)}")
+        needed = {field.name for field in fields(cls) if field.default is MISSING}
+        if wrong := set(data) - known | needed - set(data):
+            raise ValueError(f"fields differ: {sorted(wrong)}")
         stop, scores = StopReason(data["stop"]), tuple(data["scores"])
         mask = MaskTotals(**data["mask"])
         return cls(**{**data, "stop": stop, "scores": scores, "mask": mask})
@@ -236,7 +315,7 @@ class EpisodeRow:
     @property
     def key(self) -> EpisodeKey:
         """Which episode this is."""
-        return EpisodeKey(task=self.task, repeat=self.repeat)
+        return EpisodeKey(task=self.task, repeat=self.repeat, round=self.round)
 
     @property
     def last_score(self) -> float:

@@ -34,6 +34,8 @@ class AgentCard:
     """Whether the level of plans belongs to the protocol."""
     prompts: str = ""
     """Digest of the planner's own prompts, beside those of the world; empty if it has none."""
+    notes: str = ""
+    """The same of the prompts of reflection and memory; empty if it has neither."""
 
 
 def before_engine(
@@ -41,6 +43,7 @@ def before_engine(
 ) -> dict[str, Any]:
     """The part of the protocol that is known before a model is loaded."""
     said = {key: _plain(value) for key, value in asdict(decoding).items()}
+    notes = {"notes": agent.notes} if agent.notes else {}
     if not agent.writes_plans:
         del said["plan"]
     return {
@@ -51,10 +54,19 @@ def before_engine(
             "memory": agent.memory,
         },
         "decoding": said,
-        "prompts": {"world": prompts.world, "digest": prompts.digest, "planner": agent.prompts},
+        "prompts": {
+            "world": prompts.world,
+            "digest": prompts.digest,
+            "planner": agent.prompts,
+            **notes,
+        },
         "world": dict(tasks.card),
         "tasks": [asdict(task) for task in tasks.tasks],
-        "limits": {"max_steps": settings.max_steps, "thoughts_between_actions": 1},
+        "limits": {
+            "max_steps": settings.max_steps,
+            "thoughts_between_actions": 1,
+            "rounds": settings.rounds,
+        },
         "seed": settings.seed,
         "repeat": settings.repeat,
         "score_rule": SCORE_RULE,

@@ -2,16 +2,17 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TypeVar
 
 from agents.acceptance import Rejection
-from agents.evaluation.episode import Episode, EpisodeKey, Step, StopReason
+from agents.evaluation.episode import Episode, EpisodeKey, Step, StopReason, moment_of
 from agents.planners import DecisionKind, ModelCall, Planner, PlanRecord
 from agents.prompts import THOUGHT_ANSWER
+from agents.reflection import Hindsight
 from agents.transcript import ContextFull, Transcript, Turn
 from envs.world import Observation, Task, TextEnv
 from inference.engine import Message
@@ -45,8 +46,11 @@ async def rollout(
     limits: RolloutLimits,
     worlds: Executor,
     on_step: Callable[[Step], None],
+    hindsight: Hindsight | None = None,
 ) -> Episode:
     """Play one episode. The world runs in `worlds`, off the event loop; nothing acts after the end.
+
+    Without `hindsight` the agent recalls nothing and notes nothing.
 
     Raises:
         WorldFault, EngineFault: the machinery broke; there is no score.
@@ -61,11 +65,12 @@ async def rollout(
     env = await world(open_env)
     try:
         first = await world(env.reset)
-        transcript = Transcript(first)
+        transcript = await hindsight.open(first) if hindsight else Transcript(first)
         steps: list[Step] = []
         thoughts: list[str] = []
         calls: list[ModelCall] = []
         plans: list[PlanRecord] = []
+        recalled: dict[str, None] = {}
         first_prompt: tuple[Message, ...] = ()
         stop = StopReason.MAX_STEPS
         while len(steps) < limits.max_steps:
@@ -76,6 +81,7 @@ async def rollout(
                 break
             calls += decision.calls
             plans += decision.plans
+            recalled.update(dict.fromkeys(decision.recalled))
             first_prompt = first_prompt or decision.prompt
             if decision.kind is DecisionKind.STOP:
                 stop = StopReason.GAVE_UP
@@ -86,16 +92,18 @@ async def rollout(
                 continue
             if decision.rejected:
                 observation = _nothing_done(transcript.last, decision.rejected)
-                step = _step(thoughts, "", observation, calls, 0.0, decision.rejected)
+                step = _step(thoughts, "", observation, calls, recalled, 0.0, decision.rejected)
             else:
                 asked = time.monotonic()
                 observation = await world(partial(env.step, decision.text))
                 spent = time.monotonic() - asked
-                step = _step(thoughts, decision.text, observation, calls, spent)
+                step = _step(thoughts, decision.text, observation, calls, recalled, spent)
             steps.append(step)
-            thoughts, calls = [], []
+            thoughts, calls, recalled = [], [], {}
             transcript.add(Turn(decision.text, observation.text), observation)
             on_step(step)
+            if hindsight:
+                await hindsight.after_step(transcript, moment_of(which.key, first.goal, steps))
             if observation.done or observation.won:
                 stop = StopReason.SOLVED if observation.won else StopReason.FAILED
                 break
@@ -104,6 +112,9 @@ async def rollout(
             await planner.close()
         finally:
             await asyncio.shield(world(env.close))
+    if hindsight and stop is not StopReason.SOLVED:
+        moment = moment_of(which.key, first.goal, steps)
+        await hindsight.after_failure(transcript, moment, stop)
     return Episode(
         key=which.key,
         kind=which.task.kind,
@@ -117,6 +128,9 @@ async def rollout(
         unspent_thoughts=tuple(thoughts),
         unspent_calls=tuple(calls),
         plans=tuple(plans),
+        reflections=hindsight.records if hindsight else (),
+        memory_before=hindsight.before if hindsight else "",
+        memory_after=hindsight.after() if hindsight else "",
         seconds=time.monotonic() - started,
         attempts=which.attempt,
     )
@@ -124,7 +138,7 @@ async def rollout(
 
 def _nothing_done(before: Observation, rejected: Rejection) -> Observation:
     """What stands for the world's answer where the world was not asked: all is as it was."""
-    return replace(before, text=rejected.notice, goal="", reward=0.0, invalid=False)
+    return replace(before, text=rejected.notice, goal="", reward=0.0, subgoals=(), invalid=False)
 
 
 def _step(
@@ -132,6 +146,7 @@ def _step(
     action: str,
     observation: Observation,
     calls: list[ModelCall],
+    recalled: Iterable[str],
     seconds: float,
     rejected: Rejection | None = None,
 ) -> Step:
@@ -147,4 +162,6 @@ def _step(
         rejected=rejected,
         calls=tuple(calls),
         world_seconds=seconds,
+        subgoals=observation.subgoals,
+        recalled=tuple(recalled),
     )

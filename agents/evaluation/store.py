@@ -4,6 +4,7 @@
     episodes.jsonl       one line an episode, appended and synced as it ends
     trajectories/        the whole record of each, written before its line
     faults.jsonl         attempts that the machinery broke, for the "not evaluated" list
+    memory.jsonl         what memory holds at the end of a run that has one, for later runs to read
 
 A line is the commitment: an episode without one is run again, an episode with one never is.
 """
@@ -13,7 +14,7 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,6 +22,8 @@ from typing import Any, Self
 
 from agents.errors import RunFolderError
 from agents.evaluation.episode import Episode, EpisodeKey, EpisodeRow
+from agents.memory import Note
+from agents.memory.files import write_notes
 from inference.files import PART, write_atomically
 
 
@@ -30,6 +33,7 @@ class Fault:
 
     task: str
     repeat: int
+    round: int = 1
     attempt: int
     boundary: str
     """The error's class, e.g. `WorldFault`."""
@@ -38,7 +42,7 @@ class Fault:
     @property
     def key(self) -> EpisodeKey:
         """Which episode was hit."""
-        return EpisodeKey(task=self.task, repeat=self.repeat)
+        return EpisodeKey(task=self.task, repeat=self.repeat, round=self.round)
 
 
 class RunStore:
@@ -76,9 +80,31 @@ class RunStore:
         """Finished episodes in the order of their ends."""
         return list(self._rows.values())
 
-    def has(self, key: EpisodeKey) -> bool:
-        """Whether this episode is finished."""
-        return key in self._rows
+    def row(self, key: EpisodeKey) -> EpisodeRow | None:
+        """The line of an episode; None if it is not finished."""
+        return self._rows.get(key)
+
+    def read(self, key: EpisodeKey) -> Episode:
+        """The whole record of a finished episode.
+
+        Raises:
+            RunFolderError: it is not the file that was written.
+        """
+        row = self._rows[key]
+        path = self.folder / row.trajectory
+        try:
+            body = path.read_bytes()
+        except OSError as error:
+            raise RunFolderError(
+                f"{path} cannot be read ({error.strerror}), and later rounds need what is noted in"
+                " it; restore it from a copy"
+            ) from error
+        if hashlib.sha256(body).hexdigest() != row.trajectory_sha256:
+            raise RunFolderError(
+                f"{path} is not the file that was written, and later rounds need what is noted in"
+                " it; restore it from a copy"
+            )
+        return Episode.from_json(json.loads(body))
 
     def add(self, episode: Episode) -> EpisodeRow:
         """Write an episode durably: first the trajectory, then its line.
@@ -102,6 +128,15 @@ class RunStore:
         """Note an attempt that gave no score."""
         with _explained(self.folder):
             append_line(self.folder / "faults.jsonl", asdict(fault))
+
+    def remember(self, notes: Sequence[Note]) -> None:
+        """Write what memory holds at the end of a run.
+
+        Raises:
+            RunFolderError: the disk is full or the folder has gone.
+        """
+        with _explained(self.folder):
+            write_notes(self.folder, notes)
 
     def check(self, protocol: Mapping[str, Any]) -> None:
         """Compare what is known of the protocol so far with the folder's, if it has one.

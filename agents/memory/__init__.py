@@ -1,10 +1,20 @@
 """Memory: what an agent carries from one trial to the next."""
 
-from dataclasses import dataclass
+from agents.memory.buffers import DualBuffer
+from agents.memory.note import Moment, Note, NoteKind, digest_of
+from agents.memory.retrieval import Retrieval
+from agents.memory.settings import Memory, NoMemory, NoteMemory, Scope, SkillMemory
 
-
-@dataclass(kw_only=True)
-class NoMemory:
-    """The `memory` group's `none`: every episode starts from nothing."""
-
-    name: str = "none"
+__all__ = [
+    "DualBuffer",
+    "Memory",
+    "Moment",
+    "NoMemory",
+    "Note",
+    "NoteKind",
+    "NoteMemory",
+    "Retrieval",
+    "Scope",
+    "SkillMemory",
+    "digest_of",
+]

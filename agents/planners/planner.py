@@ -46,6 +46,8 @@ class Purpose(StrEnum):
     """From which step a revised plan goes on."""
     CHECK = "check"
     """The repair of a plan's syntax, where no grammar kept it."""
+    REFLECT = "reflect"
+    """A note about what has just happened."""
 
 
 RATED = "rated"
@@ -165,6 +167,8 @@ class Decision:
     """The messages of the last call; kept only for the first decision of an episode."""
     plans: tuple[PlanRecord, ...] = ()
     """Those written since the decision before."""
+    recalled: tuple[str, ...] = ()
+    """Ids of the notes that stood in the prompts since the decision before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -69,7 +69,9 @@ class TurnwisePlanner:
         """See `Planner.decide`."""
         if not self._fixed:
             self._fixed = self._context.prompts.fixed_part(
-                transcript.first, thoughts=self._thoughts
+                transcript.first,
+                thoughts=self._thoughts,
+                remembered=transcript.remembered,
             )
         return await self.say(transcript, self._fixed)
 
@@ -105,6 +107,7 @@ class TurnwisePlanner:
             rejected=rejected,
             calls=(ModelCall.of(request, completion, fitted.dropped_turns),),
             prompt=fitted.messages,
+            recalled=(*transcript.recalled, *(note.id for note in fitted.notes)),
         )
 
     async def close(self) -> None:

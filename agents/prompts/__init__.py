@@ -93,11 +93,13 @@ class PromptSet:
         said += [self.source, THOUGHT_ANSWER, listing.render(("a b", "a c"), nothing.templates)]
         return sha256("\0".join(said).encode()).hexdigest()[:16]
 
-    def fixed_part(self, first: Observation, *, thoughts: bool) -> tuple[Message, ...]:
+    def fixed_part(
+        self, first: Observation, *, thoughts: bool, remembered: str = ""
+    ) -> tuple[Message, ...]:
         """Everything before the first turn: the same for every step of an episode.
 
-        Instructions, the worked example (without its thoughts for an agent that has none), the
-        task.
+        Instructions, the worked example (without its thoughts for an agent that has none), what is
+        remembered, the task.
         """
         system = _JINJA.from_string(self.system).render(
             thoughts=thoughts, templates=list(first.templates)
@@ -111,6 +113,8 @@ class PromptSet:
             messages += [Message("user", heard), Message("assistant", turn.said)]
             heard = turn.answer
         task = _opening(first.goal, first.text)
+        if remembered:
+            task = f"{remembered}\n\n{task}"
         messages.append(
             Message("user", f"{heard}\n\nThat task is done. Here is a new one.\n{task}")
         )

@@ -1,10 +1,14 @@
 """Reflection: notes an agent writes about what just happened."""
 
-from dataclasses import dataclass
+from agents.reflection.hindsight import Hindsight, LookingBack
+from agents.reflection.record import ReflectionRecord
+from agents.reflection.settings import NoReflection, Reflecting, Reflection
 
-
-@dataclass(kw_only=True)
-class NoReflection:
-    """The `reflection` group's `none`: the agent never looks back."""
-
-    name: str = "none"
+__all__ = [
+    "Hindsight",
+    "LookingBack",
+    "NoReflection",
+    "Reflecting",
+    "Reflection",
+    "ReflectionRecord",
+]

@@ -3,10 +3,13 @@
 from pathlib import Path
 
 from agents.decoding import ActionMode, Decoding
-from agents.evaluation.run import Progress, Run, Settings
+from agents.evaluation.carrying import Carrying
+from agents.evaluation.run import PlannerFactory, Progress, Run, Settings, episodes_of
 from agents.evaluation.store import RunStore
+from agents.memory import Memory, NoMemory
 from agents.planners.turnwise import Turnwise
 from agents.prompts import PromptSet
+from agents.reflection import NoReflection, Reflection
 from inference.engine import Engine
 from tests.agents.corridor import CorridorTasks
 
@@ -31,25 +34,32 @@ async def play(
     folder: Path,
     *,
     tasks: CorridorTasks | None = None,
-    planner: Turnwise = ACT,
+    planner: PlannerFactory = ACT,
     decoding: Decoding | None = None,
     max_steps: int = 5,
     concurrency: int = 1,
     attempts: int = 3,
     repeat: int = 1,
+    rounds: int = 1,
+    reflection: Reflection | None = None,
+    memory: Memory | None = None,
 ) -> Progress:
     """Carry a run out in `folder`; what is finished there already is not run again."""
     tasks = tasks or CorridorTasks()
-    progress = Progress(total=len(tasks.tasks) * repeat)
+    memory = memory or NoMemory()
+    progress = Progress(total=len(tasks.tasks) * repeat, rounds=rounds)
     with RunStore.open(folder) as store:
         await Run(
             tasks=tasks,
             engine=engine,
             planner=planner,
+            reflection=reflection or NoReflection(),
+            memory=memory,
             prompts=PROMPTS,
             decoding=decoding or Decoding(actions=ActionMode.enforced),
             settings=Settings(
                 repeat=repeat,
+                rounds=rounds,
                 seed=0,
                 concurrency=concurrency,
                 max_steps=max_steps,
@@ -58,4 +68,7 @@ async def play(
             store=store,
             progress=progress,
         ).carry_out()
+        if memory.stores:
+            first = [each.key for each in episodes_of(tasks.tasks, repeat)]
+            Carrying(memory, store).remember(first, rounds)
     return progress
