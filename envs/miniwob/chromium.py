@@ -1,4 +1,4 @@
-"""The Chromium of this machine: where it is and which one. Playwright's own download is not used."""
+"""The Chromium of this machine: where it is and which one. None is ever downloaded."""
 
 import os
 import shutil
@@ -61,8 +61,6 @@ def _version(path: str) -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise WorldSetupError(f"{path} --version failed ({error}): {_FIX}") from error
     if ran.returncode != 0 or not ran.stdout.strip():
-        said = (ran.stderr.strip().splitlines() or [f"it said nothing, status {ran.returncode}"])[
-            -1
-        ]
+        said = (ran.stderr.strip().splitlines() or [f"exit status {ran.returncode}"])[-1]
         raise WorldSetupError(f"{Path(path).name} does not run ({said}): {_FIX}")
     return " ".join(ran.stdout.split("\n")[0].split())

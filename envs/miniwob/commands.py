@@ -22,8 +22,8 @@ def named(goal: str, html: str, page: Mapping[str, tuple[str, ...]]) -> dict[str
     """Names for the markers of `TEMPLATES`, and what a grammar of XPaths is made of: the tags, ids,
     classes and texts of what is shown (`TAG`, `ID`, `CLASS`, `TEXT`).
 
-    What can be typed has no end: under `WORDS` stands what the goal quotes, its words, what looks
-    like a name in the page's texts, and the digits where the page asks for a number.
+    What can be typed has no end: under `WORDS` stands what the goal quotes, its other words, and
+    the digits where the page asks for a number.
     """
     names = {
         marker: tuple(sorted({w for w in words if w.strip()})) for marker, words in page.items()

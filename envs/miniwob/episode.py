@@ -1,15 +1,16 @@
 """One episode of MiniWoB++.
 
 The state is the HTML of the task, without the line that says the task (that is the goal), without
-MiniWoB++'s own frame, comments and scripts. An action that did nothing is answered with a sentence
-instead of the state, which is as it was. A remark about an action that did something stands before
-the state as a comment.
+MiniWoB++'s own frame, comments, scripts, and what is meant for screen readers (`aria-`, `role`). An
+action that did nothing is answered with a sentence instead of the state, which is as it was. A
+remark about an action that did something stands before the state as a comment.
 
 Two things are our own. What fields hold is written into the HTML as attributes (`value`, `checked`,
 `selected`), because HTML alone does not show what was typed; `env.fields=false` leaves it out, as
 in the papers. And an XPath that finds several elements takes the first one that is shown.
 """
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from envs.errors import EpisodeOver, WorldFault
@@ -92,10 +93,8 @@ class MiniWobEpisode:
         self._over = self._over or "after close"
         page, self._page = self._page, None
         if page is not None and self._browser.alive:
-            try:
+            with suppress(WorldFault):  # the browser may end meanwhile
                 self._browser.run(page.close(), "closing the page")
-            except WorldFault:
-                pass  # the browser ended meanwhile
 
     def _look(self, page: "Page") -> "Look":
         call = page.look(

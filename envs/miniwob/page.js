@@ -1,9 +1,11 @@
 // What the world asks of a page; evaluated before the page's own scripts, as the object `groundling`.
 (() => {
   const HARNESS = "#reward-display, #click-canvas, #sync-task-cover, #query, script, style";
-  const ADDED = /^data-(wob|tampered|recording)/; // attributes of MiniWoB++'s own recorder
+  // Attributes of MiniWoB++'s own recorder, and those that repeat what classes say
+  const LEFT_OUT = /^(data-(wob|tampered|recording).*|aria-.*|role|tabindex)$/;
   const VOID = new Set(["area", "br", "col", "hr", "img", "input", "wbr"]);
   const INTERACTIVE = new Set(["a", "button", "input", "label", "option", "select", "textarea"]);
+  const IN_PARTS = new Set(["date", "datetime-local", "month", "time", "week"]);
   const WITHOUT_TEXT = new Set(["checkbox", "radio", "button", "submit", "reset", "image"]);
 
   const tag = (element) => element.tagName.toLowerCase();
@@ -30,7 +32,7 @@
   function attributes(element, fields) {
     const all = new Map();
     for (const { name, value } of element.attributes) {
-      if (!ADDED.test(name) && !(value === "" && (name === "class" || name === "style"))) {
+      if (!LEFT_OUT.test(name) && !(value === "" && (name === "class" || name === "style"))) {
         all.set(name, value);
       }
     }
@@ -84,16 +86,19 @@
 
   const brief = (element) => {
     const copy = element.cloneNode(false);
-    for (const { name } of [...copy.attributes]) if (ADDED.test(name)) copy.removeAttribute(name);
+    for (const { name } of [...copy.attributes]) if (LEFT_OUT.test(name)) copy.removeAttribute(name);
     return copy.outerHTML.replace(/<\/[^>]*>$/, "").slice(0, 120);
   };
 
-  function point(element) { // where a click meets it: the middle of its first box, else wherever it is free
+  // Where a click meets it: the middle of its first box, else wherever it is free. A field of several
+  // parts is met at its first one, from which typing goes on to the others.
+  function point(element) {
     element.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" });
+    const rights = IN_PARTS.has(element.type) ? [0.1] : [0.5, 0.25, 0.75, 0.1, 0.9];
     let over = null;
     for (const rect of element.getClientRects()) {
       for (const down of [0.5, 0.25, 0.75, 0.1, 0.9]) {
-        for (const right of [0.5, 0.25, 0.75, 0.1, 0.9]) {
+        for (const right of rights) {
           const x = rect.left + rect.width * right, y = rect.top + rect.height * down;
           const hit = document.elementFromPoint(x, y);
           if (hit && (element === hit || element.contains(hit))) return { x, y };

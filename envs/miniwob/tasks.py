@@ -61,7 +61,7 @@ WITHOUT_FEEDBACK = (
     "use-autocomplete",
     "use-spinner",
 )
-"""The other 44 of the 53 tasks that RCI (Kim et al. 2023) was evaluated on and AdaPlanner took over.
+"""The other 44 of the 53 tasks of RCI (Kim et al. 2023) that AdaPlanner took over.
 
 RCI's rates of success on exactly these have the means 81.56 and 92.68, which AdaPlanner's table 3
 gives for tasks with and without feedback.
