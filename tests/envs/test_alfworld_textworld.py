@@ -102,7 +102,21 @@ def test_many_threads_share_few_processes(world: TextWorld) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(won, [*Kind] * 4))
-    assert 1 <= len(world.pids) <= (os.cpu_count() or 1)
+    assert 1 <= len(world.pids) <= len(os.sched_getaffinity(0))
+
+
+@pytest.mark.usefixtures("folder")
+def test_who_may_use_one_core_of_the_machine_gets_one_process() -> None:
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    try:
+        world = TextWorld({}, slots=4)
+    finally:
+        os.sched_setaffinity(0, cores)
+    for episode in [make(world) for _ in range(3)]:
+        episode.reset()
+    assert len(world.pids) == 1
+    world.close()
 
 
 def test_there_is_no_step_before_the_start_after_the_end_or_after_close(world: TextWorld) -> None:

@@ -41,12 +41,13 @@ class TextWorld:
     """The official package, in processes that start when they are first needed. Thread-safe.
 
     A step takes a fraction of a second of one core, far less than a model's answer, so that there
-    are no more processes than cores; a process holds several games, which wait for each other.
+    are no more processes than cores that we may use (a batch job has few of its machine's); a
+    process holds several games, which wait for each other.
     """
 
     def __init__(self, versions: Mapping[str, str], slots: int) -> None:
         self._versions = versions
-        self._most = min(slots, os.cpu_count() or 1)
+        self._most = min(slots, len(os.sched_getaffinity(0)))
         self._lock = threading.Lock()
         self._workers: list[_Worker] = []
         self._closed = False
