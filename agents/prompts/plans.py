@@ -33,7 +33,7 @@ class PlanPrompts:
 
     template: str
     """Jinja: knows `receptacles`, `look` (the first one), `task`, and `example` with its task and
-    receptacles, or ''."""
+    receptacles, or '', and `remembered`, notes of earlier attempts or ''."""
     examples: Mapping[str, PlanExample]
     """By their names: `pick`, `clean`, ..."""
     types: Mapping[str, str]
@@ -91,12 +91,14 @@ class PlanPrompts:
         receptacles: Sequence[str],
         example: PlanExample | None,
         look: str = "",
+        remembered: str = "",
     ) -> tuple[Message, ...]:
         """The prompt for a plan; `look` is what the agent sees first."""
         text = _JINJA.from_string(self.template).render(
             task=task,
             receptacles=list(receptacles),
             look=look,
+            remembered=remembered,
             example=example.skeleton.example if example else "",
             example_task=example.task if example else "",
             example_receptacles=list(example.receptacles) if example else [],

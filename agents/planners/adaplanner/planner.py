@@ -24,10 +24,10 @@ from agents.planners.planner import (
 from agents.plans.steps import Tried, deeds, steps_of
 from agents.plans.worlds import WORLD_AGENTS, WorldAgent
 from agents.plans.writing import PlanTask, Writer, WrittenPlan, form_of
+from agents.prompts.notes import at_once
 from agents.prompts.plans import PlanExample, PlanPrompts
 from agents.prompts.refining import RefiningPrompts
 from agents.transcript import Transcript
-from envs.world import Observation
 from grammars import answers
 from grammars.plans.check import check_plan
 from inference.engine import Message
@@ -68,37 +68,47 @@ class EpisodePlanner:
         self._tried: list[Tried] = []
         self._actions = 0
         self._prompt: tuple[Message, ...] = ()
+        self._recalled: tuple[str, ...] = ()
+        """Notes in the prompts of plans written since the last command."""
 
     async def decide(self, transcript: Transcript) -> Decision:
         """See `Planner.decide`."""
         if self._meeting.begun:
             self._meeting.answer(transcript.last)
         else:
-            self._meeting.start(self._solve(transcript.first))
+            self._meeting.start(self._solve(transcript))
         command = await self._meeting.next_command()
         self._actions += command is not None
         calls, self._calls = self._calls, []
         plans, self._plans = self._plans, []
+        recalled, self._recalled = self._recalled, ()
         return Decision(
             kind=DecisionKind.STOP if command is None else DecisionKind.ACT,
             text=command or "",
             calls=tuple(calls),
             prompt=self._prompt,
             plans=tuple(plans),
+            recalled=recalled,
         )
 
     async def close(self) -> None:
         """Stop the plan and give its worker back."""
         await self._meeting.close()
 
-    async def _solve(self, first: Observation) -> None:
+    async def _solve(self, transcript: Transcript) -> None:
         """Run plan after plan; returns when the last one has failed too."""
-        context = self._context
+        context, first = self._context, transcript.first
         assert context.plans is not None, "a planner that writes plans is given where to run them"
         agent = WORLD_AGENTS[context.prompts.world](first, self._meeting.act)
         prompts = PlanPrompts.load(agent.prompts)
         example = prompts.example_for(context.kind, self._samples, self._skills)
-        asked = prompts.messages(first.goal, agent.places, example, look=first.text)
+        asked = prompts.messages(
+            first.goal,
+            agent.places,
+            example,
+            look=first.text,
+            remembered=transcript.remembered,
+        )
         self._prompt = asked
         failure: Failure | None = None
         rejected: Rejection | None = None
@@ -107,7 +117,7 @@ class EpisodePlanner:
             return
         async with context.plans.session(EpisodeHost(agent, self._asker)) as session:
             for _ in range(self._refinements + 1):
-                messages = self._messages(asked, first.goal, failure, rejected)
+                messages = self._messages(asked, transcript, failure, rejected)
                 task = PlanTask(
                     messages=messages,
                     goal=first.goal,
@@ -210,16 +220,18 @@ class EpisodePlanner:
     def _messages(
         self,
         asked: tuple[Message, ...],
-        goal: str,
+        transcript: Transcript,
         failure: Failure | None,
         rejected: Rejection | None,
     ) -> tuple[Message, ...]:
-        """The prompt of the next plan: the first one's, and how the last one failed."""
-        messages = asked
+        """The prompt of the next plan: the first one's, what was noted, how the last one failed."""
+        messages, notes = asked, transcript.notes
+        self._recalled = (*transcript.recalled, *(note.id for note in notes))
         if failure:
             reason = self._refining.refine.render(
-                task=goal, reason=failure.reason, step=failure.step
+                task=transcript.first.goal, reason=failure.reason, step=failure.step
             )
+            reason = "\n\n".join([*map(at_once, notes), reason])
             messages = (
                 *messages,
                 Message("assistant", failure.plan),

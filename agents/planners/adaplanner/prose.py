@@ -164,7 +164,9 @@ class ProsePlanner:
     def _fixed(self, transcript: Transcript) -> tuple[Message, ...]:
         """What every prompt begins with: the world's own fixed part, and the plan."""
         if not self._world:
-            self._world = self._context.prompts.fixed_part(transcript.first, thoughts=False)
+            self._world = self._context.prompts.fixed_part(
+                transcript.first, thoughts=False, remembered=transcript.remembered
+            )
         if not self._plan:
             return self._world
         *before, last = self._world
