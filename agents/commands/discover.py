@@ -74,6 +74,11 @@ def _check(config: RunConfig) -> None:
             "configuration: decoding.plan=skeleton only fills worked examples in, so that nothing"
             " new can be discovered; use typed, syntax or free"
         )
+    if config.rounds > 1 or config.memory.stores:
+        raise ConfigError(
+            "configuration: skills are discovered from single tries without notes; use rounds=1"
+            " reflection=none memory=none, as agent=adaplanner has them"
+        )
     if config.discover.split == config.env.split:
         raise ConfigError(
             f"configuration: discover.split={config.discover.split} must not be env.split, where"
