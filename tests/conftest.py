@@ -10,6 +10,7 @@ import pytest_asyncio
 from envs.errors import WorldSetupError
 from envs.scienceworld import ScienceWorld, ScienceWorldTasks
 from envs.scienceworld.gold import GoldPaths
+from envs.world import Task
 from inference.engine import Engine
 from inference.errors import ModelError
 from inference.model import ModelSpec
@@ -72,8 +73,21 @@ def scienceworld(scienceworld_config: ScienceWorld) -> Iterator[ScienceWorldTask
     tasks.close()
 
 
+class KeptGoldPaths(GoldPaths):
+    """Searches for each solution once: some take half a minute."""
+
+    def __init__(self, world: ScienceWorld, slots: int) -> None:
+        super().__init__(world, slots)
+        self._kept: dict[str, tuple[str, ...]] = {}
+
+    def gold_path(self, task: Task) -> tuple[str, ...]:
+        if task.id not in self._kept:
+            self._kept[task.id] = super().gold_path(task)
+        return self._kept[task.id]
+
+
 @pytest.fixture(scope="session")
 def gold(scienceworld_config: ScienceWorld) -> Iterator[GoldPaths]:
-    paths = GoldPaths(scienceworld_config, slots=2)
+    paths = KeptGoldPaths(scienceworld_config, slots=2)
     yield paths
     paths.close()
