@@ -19,7 +19,7 @@ run: $(STAMP)
 
 test: $(STAMP)
 	@$(MAKE) --no-print-directory check
-	@$(BIN)/python -m pytest
+	@.ci/test $(BIN)/python
 
 check: $(STAMP)
 	@$(BIN)/ruff check .
