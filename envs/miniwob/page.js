@@ -106,7 +106,13 @@
         }
       }
     }
-    return { covered: over ? brief(over) : "nothing" };
+    return { covered: over ? brief(whole(over, element)) : "the edge of the page" };
+  }
+
+  function whole(part, beside) { // what covers as a whole: a popup, not the paragraph in it
+    let all = part;
+    while (!all.id && !all.parentElement.contains(beside)) all = all.parentElement;
+    return all;
   }
 
   function locate(xpath) {
