@@ -292,7 +292,7 @@ async def test_a_process_killed_in_any_round_goes_on_with_its_memory(tmp_path: P
             )
         )
     """
-    wanted = {}
+    wanted: dict[str, object] = {}
     for left in (99, 3, 5):
         folder = tmp_path / str(left)
         ended = subprocess.run(

@@ -12,9 +12,9 @@ def test_notes_of_sub_goals_are_short_term_until_the_attempt_ends() -> None:
     buffers = DualBuffer([OLD], capacity=None)
     buffers.add(FIRST)
     buffers.add(SECOND)
-    assert buffers.short_term == (FIRST, SECOND)
+    assert list(buffers.short_term) == [FIRST, SECOND]
     assert buffers.end() == (OLD, FIRST, SECOND)
-    assert buffers.short_term == ()
+    assert list(buffers.short_term) == []
 
 
 def test_the_note_of_a_failure_is_long_term_at_once_and_ends_the_short_term() -> None:
