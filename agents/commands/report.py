@@ -8,9 +8,9 @@ from typing import Any
 
 from rich.console import Console
 
-from agents.evaluation import control, results, table, wording
+from agents.evaluation import control, gains, results, table, wording
 from agents.evaluation.episode import EpisodeRow
-from agents.evaluation.rounds import last_rows, rounds_of
+from agents.evaluation.rounds import Trials, last_rows, rounds_of, trials_of
 from agents.evaluation.store import read_faults, read_protocol, read_rows
 
 USAGE = "usage: groundling report RUN_DIR ..."
@@ -28,7 +28,8 @@ def main(words: list[str]) -> int:
 
 def print_report(folders: Sequence[Path], console: Console) -> int:
     """The table of each folder, what was not evaluated and why, and the paths."""
-    incomplete = False
+    incomplete, tried_again = False, False
+    gained: list[gains.Gains] = []
     for folder in folders:
         card = read_protocol(folder)
         rounds = rounds_of(card["protocol"])
@@ -44,9 +45,23 @@ def print_report(folders: Sequence[Path], console: Console) -> int:
         console.print(shown, soft_wrap=False)
         for line in _words(folder, card, rows, found[-1], chance):
             console.print(line)
+        gained.append(_gains(folder, card, trials_of(rows, rounds), found[-1]))
+        tried_again |= rounds > 1
         incomplete |= bool(found[-1].not_evaluated or (chance and chance.owed))
+    if tried_again:
+        console.print(gains.render(gained), soft_wrap=False)
     console.print(table.LEGEND, style="dim")
+    if tried_again:
+        console.print(gains.LEGEND, style="dim")
     return 3 if incomplete else 0
+
+
+def _gains(
+    folder: Path, card: dict[str, Any], trials: Sequence[Trials], overall: results.Result
+) -> gains.Gains:
+    agent, model = card["setting"].get("agent", folder.name), card["protocol"]["model"]["name"]
+    planned = overall.evaluated + overall.not_evaluated
+    return gains.Gains.of(f"{agent} {model}", trials, planned)
 
 
 def _words(
@@ -61,7 +76,7 @@ def _words(
     yield from wording.not_evaluated([f for f in read_faults(folder) if f.key not in keys])
     if overall.not_evaluated:
         yield (
-            f"{overall.not_evaluated} episodes are not evaluated: they are in no mean;"
+            f"{overall.not_evaluated} {_unit(card)} are not evaluated: they are in no mean;"
             f" the same command with run_dir={folder} runs them"
         )
     if chance and chance.missing:
@@ -70,11 +85,19 @@ def _words(
         yield wording.acceptance(rows)
         if planned := wording.planning(rows):
             yield planned
+        if rounds_of(card["protocol"]) > 1:
+            yield wording.by_round(card["protocol"], rows)
+        if noted := wording.notes(rows):
+            yield noted
         yield wording.cost(rows)
     yield (
         f"episodes: {folder}/episodes.jsonl  trajectories: {folder}/trajectories/"
         f"  protocol: {folder}/protocol.json"
     )
+
+
+def _unit(card: dict[str, Any]) -> str:
+    return "tasks" if rounds_of(card["protocol"]) > 1 else "episodes"
 
 
 def _planned(protocol: dict[str, Any]) -> list[results.PlannedKind]:

@@ -2,11 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 from agents.decoding import ActionMode, PlanLevel
 from agents.evaluation.episode import EpisodeRow
 from agents.evaluation.mask import MaskTotals
+from agents.evaluation.rounds import rounds_of
 from agents.evaluation.store import Fault
 
 _HELP_IN_WORDS = "they are in words; the grammar keeps them to numbered lists of short lines"
@@ -21,7 +23,20 @@ def title(protocol: Mapping[str, Any]) -> str:
     level = f"actions {decoding['actions']}"
     if _acts_by_code(protocol):
         level = f"plans {decoding['plan']}"
-    return f"{agent} in {world} {who}, {level}, {protocol['limits']['max_steps']} steps at most"
+    limits = f"{protocol['limits']['max_steps']} steps at most"
+    if (rounds := rounds_of(protocol)) > 1:
+        limits += f", {rounds} rounds at most"
+    return f"{agent}{_looking_back(protocol)} in {world} {who}, {level}, {limits}"
+
+
+def _looking_back(protocol: Mapping[str, Any]) -> str:
+    """What the agent has besides its planner; empty for nothing."""
+    parts = [protocol["agent"][part].get("name", "none") for part in ("reflection", "memory")]
+    return "".join(
+        f", {part} {name}"
+        for part, name in zip(("reflection", "memory"), parts, strict=True)
+        if name != "none"
+    )
 
 
 def help_given(protocol: Mapping[str, Any]) -> Iterator[str]:
@@ -79,6 +94,37 @@ def planning(rows: Sequence[EpisodeRow]) -> str:
     return (
         f"plans: {revised} revisions in {sum(row.refinements > 0 for row in rows)} of {len(rows)}"
         f" episodes, {rejected} plans not taken; {asked} questions asked by plans"
+    )
+
+
+def by_round(protocol: Mapping[str, Any], rows: Sequence[EpisodeRow]) -> str:
+    """What each round reached; a later one has only the tasks that were not achieved before."""
+    told = []
+    for number in sorted({row.round for row in rows}):
+        own = [row for row in rows if row.round == number]
+        score = fmean(row.last_score for row in own)
+        won = sum(row.won for row in own)
+        told.append(f"round {number}: {won} of {len(own)} won, score {score:.1f}")
+    same = protocol["agent"]["memory"].get("name", "none") == "none"
+    if same and protocol["decoding"]["temperature"] == 0 and protocol["engine"]["name"] != "random":
+        told.append(
+            "nothing tells one round from another (no memory, temperature 0), so that all are alike"
+            " as far as the engine repeats itself; decoding=sampled makes them differ"
+        )
+    return "; ".join(told)
+
+
+def notes(rows: Sequence[EpisodeRow]) -> str:
+    """How much was noted, and what share of the tokens that took; empty where nothing was."""
+    rejected = sum(row.rejected_notes for row in rows)
+    sweet, sour = sum(row.sweet_notes for row in rows), sum(row.sour_notes for row in rows)
+    if not sweet + sour + rejected:
+        return ""
+    generated = sum(row.generated_tokens for row in rows)
+    share = sum(row.note_tokens for row in rows) / generated if generated else 0
+    return (
+        f"notes: {sweet} of sub-goals, {sour} of failures, {rejected} not taken; {share:.0%} of the"
+        " tokens generated"
     )
 
 
