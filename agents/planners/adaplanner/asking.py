@@ -36,8 +36,9 @@ from grammars.forms import Form
 from inference.engine import Engine, Message, RatingRequest
 
 _SENTENCE = re.compile(r"[^.!?]+[.!?]?\s*$")
-_BARE_QUESTION = re.compile(r"[A-Z][^.!?:)\n]*\?\s*$")
-"""Behind whatever ends what was shown: a text of ScienceWorld may end in a bracket."""
+_BARE_QUESTION = re.compile(r"[A-Z][^.!?:)>\n]*\?\s*$")
+"""Behind whatever ends what was shown: a text of ScienceWorld may end in a bracket, a page ends in
+a tag."""
 _NAMED = re.compile(r"\b([A-Za-z]+) ([0-9]{1,2})\b")
 _KIND = re.compile(r"(.+?) [0-9]+")
 

@@ -100,6 +100,7 @@ async def test_yes_and_no_are_rated_beside_the_question_without_what_it_shows(
             "A door to the hallway (that is open) Is there a cat among these?",
             "Is there a cat among these?",
         ),
+        ("<button>Next</button> Is it open?", "Is it open?"),
         ("In it, you see:\n\ta glass cup\nIs it here?", "Is it here?"),
         ("Is there a cat?", ""),
         ("is there a cat", ""),
