@@ -37,7 +37,8 @@ class PlanPrompts:
     examples: Mapping[str, PlanExample]
     """By their names: `pick`, `clean`, ..."""
     types: Mapping[str, str]
-    """What the worlds call a type of task, and what it is called here: as its own example."""
+    """What the worlds call a type of task, and what it is called here: as its own example. Where
+    the file has none, each kind is a type of its own."""
     allotments: Mapping[int, Mapping[str, str]]
     """By the number of examples in all, and by the kind of a task as the world names it: which
     example it gets (AdaPlanner, table 4)."""
@@ -51,20 +52,22 @@ class PlanPrompts:
         """
         folder = resources.files(__package__) / world
         listed = yaml.safe_load((folder / "examples.yaml").read_text(encoding="utf-8"))
+        homes, allotted = listed.get("homes", {}), listed["allotments"]
+        types = listed.get("types") or {kind: kind for given in allotted.values() for kind in given}
         return cls(
             template=(folder / "plan.j2").read_text(encoding="utf-8"),
             examples={
                 kind: PlanExample(
                     task=entry["task"],
-                    receptacles=tuple(listed["homes"][entry["home"]]),
+                    receptacles=tuple(homes[entry["home"]]) if "home" in entry else (),
                     skeleton=Skeleton((folder / "plans" / f"{kind}.plan").read_text("utf-8")),
                 )
                 for kind, entry in listed["tasks"].items()
             },
-            types=listed["types"],
+            types=types,
             allotments={
-                samples: {kind: given[own] for kind, own in listed["types"].items()}
-                for samples, given in listed["allotments"].items()
+                samples: {kind: given[own] for kind, own in types.items()}
+                for samples, given in allotted.items()
             },
         )
 

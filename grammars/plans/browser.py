@@ -4,9 +4,11 @@ An XPath is always balanced and valid: the closed subset of `grammars.browser`, 
 single quotes, so that the Python literal around it stands in double ones.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
 from grammars.browser import KEYS
+from grammars.plans.surface import STRING_LENGTH, TEXT_CLASS
 from grammars.plans.world import Kind, Method, PlanWorld
 
 _PLAIN = r"[ !#-&(-\[\]-~]"
@@ -31,19 +33,78 @@ _METHODS = (
 )
 
 
+_KEYWORDS = (
+    *("ended", "nothing happened", "popup", "hide", "higher", "lower", "checked", "selected"),
+    *("email-reply", "reply-text", "send-reply"),
+    *("email-forward", "forward-sender", "send-forward"),
+    *("output", "data-result", "mark-x", "mark-o", "Submit"),
+)
+"""What the pages with feedback show once something was done, and how the world says that the task
+has ended or that nothing happened."""
+_PLAIN_TEXT = re.compile(f"(?=.*\\S){TEXT_CLASS}+")
+_QUOTED = re.compile(r'"([^"\n]+)"')
+_MARKS = " ,.:;?!()'\""
+"""What may stand around words that are meant."""
+_LONGEST_RUN = 12
+"""Words of a goal that are typed in one go, at most."""
+
+EMAIL_BUTTONS = ("email-reply", "email-forward", "trash", "star")
+"""The classes of the buttons of an email."""
+_DIGITS = tuple("0123456789")
+
+
 def browser_plans(xpaths: Sequence[str] = (), keywords: Sequence[str] = ()) -> PlanWorld:
     """The plans of one page.
 
     `xpaths` are those of elements on it now, offered whole; others may be written, since pages
-    change. `keywords` are texts that a plan may look for in the page's state.
+    change. `keywords` are texts that a plan may look for in the page's state, besides those that
+    pages with feedback have.
     """
+    words = (word for word in keywords if _plain(word) and len(word) <= STRING_LENGTH)
     return PlanWorld(
         methods=_METHODS,
         kinds={
-            "text": Kind(pattern=TYPED, variables=("found", "number")),
+            "text": Kind(pattern=TYPED, variables=("found", "place")),
             "key": Kind(names=KEYS),
-            "xpath": Kind(names=tuple(xpaths), pattern=XPATH, variables=("found",)),
+            "xpath": Kind(names=tuple(xpaths), pattern=XPATH, variables=("found", "place")),
         },
-        texts=("current_state",),
-        keywords=tuple(keywords) or ("higher", "lower", "popup", "Submit"),
+        lists=("elements", "words"),
+        texts=("current_state", "goal"),
+        keywords=tuple(dict.fromkeys([*_KEYWORDS, *words])),
     )
+
+
+def browser_slots(
+    goal: str, xpaths: Sequence[str], options: Sequence[str], texts: Sequence[str]
+) -> Mapping[str, tuple[str, ...]]:
+    """What can stand in the slots of a skeleton on this page; empty where nothing can.
+
+    An `element` or an `option` is an XPath, as a Python literal; a `name` is a text of the page; a
+    `text` is any run of words of the goal, as it stands there and without the marks around it.
+    """
+    said = tuple(filter(_plain, dict.fromkeys(_runs(goal))))
+    return {
+        **dict.fromkeys(("element", "second"), tuple(map(repr, xpaths))),
+        "option": tuple(map(repr, options)),
+        "name": tuple(filter(_plain, texts)),
+        **dict.fromkeys(("text", "other", "third"), said),
+        "button": EMAIL_BUTTONS,
+        **dict.fromkeys(("digit", "index"), _DIGITS),
+        "page": _DIGITS[1:4],
+    }
+
+
+def _runs(goal: str) -> Iterator[str]:
+    """What the goal quotes, then runs of its words, the short ones first."""
+    yield from _QUOTED.findall(goal)
+    words = goal.split()
+    for length in range(1, min(len(words), _LONGEST_RUN) + 1):
+        for start in range(len(words) - length + 1):
+            run = " ".join(words[start : start + length])
+            yield run.strip(_MARKS)
+            yield run.strip("'\"")
+
+
+def _plain(text: str) -> bool:
+    """Whether it can be part of any string of a plan."""
+    return bool(_PLAIN_TEXT.fullmatch(text))

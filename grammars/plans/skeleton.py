@@ -6,9 +6,12 @@ receptacle, which lamp, each out of what can stand there in this episode. So a r
 shows how well the model fills in a plan, not whether it can write one: see the random control.
 
 A skeleton is the worked example's text with marks `<slot:value of the example>`. A slot that occurs
-more than once is filled at its first place and copied to the others.
+more than once is filled at its first place and copied to the others. Where the value is a whole
+Python string, quotes included, its slot takes such strings; else it takes plain text, as a part of
+one.
 """
 
+import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,6 +41,12 @@ class Skeleton:
         """Names of the slots in the order in which they are filled."""
         return tuple(dict.fromkeys(mark[1] for mark in _MARK.finditer(self.source)))
 
+    @property
+    def whole_strings(self) -> frozenset[str]:
+        """Names of the slots that stand for a Python string with its quotes."""
+        marks = _MARK.finditer(self.source)
+        return frozenset(mark[1] for mark in marks if mark[2].startswith(("'", '"')))
+
 
 @dataclass(frozen=True, slots=True)
 class SkeletonForm:
@@ -45,15 +54,22 @@ class SkeletonForm:
 
     skeleton: Skeleton
     options: Mapping[str, tuple[str, ...]]
-    """What can stand in each slot; plain characters only, since a slot may be part of a string."""
+    """What can stand in each slot: plain characters only, or Python strings for a slot that is a
+    whole one."""
 
     def __post_init__(self) -> None:
         for slot in self.skeleton.slots:
             options = self.options.get(slot, ())
             if not options:
                 raise ValueError(f"plan skeleton: nothing can stand in its slot {slot!r} here")
+            whole = slot in self.skeleton.whole_strings
             for option in options:
-                if not _PLAIN.fullmatch(option):
+                if whole and not _is_string(option):
+                    raise ValueError(
+                        f"plan skeleton: {option!r} cannot stand in its slot {slot!r};"
+                        " that takes a whole Python string, in quotes"
+                    )
+                if not whole and not _PLAIN.fullmatch(option):
                     raise ValueError(
                         f"plan skeleton: {option!r} cannot stand in its slot {slot!r};"
                         " it may only hold letters, digits, spaces and , . : ; ? ! / ( ) -"
@@ -109,3 +125,10 @@ def _parts(source: str) -> Iterator[str | _Slot]:
         yield _Slot(mark[1], start, source[position])
         position += 1
     yield source[position:]
+
+
+def _is_string(source: str) -> bool:
+    try:
+        return isinstance(ast.literal_eval(source), str)
+    except (SyntaxError, ValueError):
+        return False

@@ -14,6 +14,7 @@ from agents.planners.adaplanner.resuming import ResumeMode
 from agents.planners.planner import Planner, PlannerContext
 from agents.plans.worlds import WORLD_AGENTS
 from agents.prompts.files import digest_of
+from agents.prompts.plans import PlanPrompts
 from agents.skills import library as skill_files
 from agents.skills.fitting import check_fit
 from agents.skills.skill import Library
@@ -33,7 +34,8 @@ class AdaPlanner:
     ask: AskMode = AskMode.typed
     samples: int = 6
     """Worked examples: 0, 1 (the simplest type's, figure 4d), 2, 4 or 6 (table 4; in ScienceWorld
-    our own six, or so many of them, each given to the tasks that it is nearest to)."""
+    our own six, or so many of them, each given to the tasks that it is nearest to; in MiniWoB++ 6
+    means all of our own, one for every task, and besides it there is only 0)."""
     code: bool = True
     """False: plans are numbered lists in words, which the model carries out itself, command by
     command (figure 4c). `resume` and `ask` then mean nothing."""
@@ -73,6 +75,12 @@ class AdaPlanner:
             raise ValueError(f"planner.refinements={self.refinements} must be 0 or more")
         if self.samples not in SAMPLES:
             raise ValueError(f"planner.samples={self.samples} must be one of 0, 1, 2, 4, 6")
+        known = PlanPrompts.load(WORLD_AGENTS[world].prompts).allotments
+        if self.samples and self.samples not in known:
+            raise ValueError(
+                f"planner.samples={self.samples} has no meaning in env={world}; take"
+                f" {', '.join(map(str, (0, *known)))}"
+            )
         if self.skills:
             check_fit(self.skills, self.library, world, decoding.plan)
 

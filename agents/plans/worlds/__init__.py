@@ -4,13 +4,22 @@ from collections.abc import Mapping
 
 from agents.plans.worlds.agent import Act, WorldAgent
 from agents.plans.worlds.household import HouseholdAgent
+from agents.plans.worlds.miniwob import MiniWobAgent
 from agents.plans.worlds.scienceworld import ScienceWorldAgent
 
 WORLD_AGENTS: Mapping[str, type[WorldAgent]] = {
     "alfworld": HouseholdAgent,
     "household": HouseholdAgent,
+    "miniwob": MiniWobAgent,
     "scienceworld": ScienceWorldAgent,
 }
 """By the name of the world; takes the first observation."""
 
-__all__ = ["WORLD_AGENTS", "Act", "HouseholdAgent", "ScienceWorldAgent", "WorldAgent"]
+__all__ = [
+    "WORLD_AGENTS",
+    "Act",
+    "HouseholdAgent",
+    "MiniWobAgent",
+    "ScienceWorldAgent",
+    "WorldAgent",
+]
