@@ -54,6 +54,8 @@ class Browser:
         self._browser: Any = None
         self._closed = False
         self._loop = asyncio.new_event_loop()
+        # Each failure reaches the caller as WorldFault; the loop would print stack traces, too.
+        self._loop.set_exception_handler(lambda loop, context: None)
         self._thread = threading.Thread(
             target=self._loop.run_forever, name="miniwob browser", daemon=True
         )
@@ -72,7 +74,12 @@ class Browser:
     @property
     def alive(self) -> bool:
         """Whether pages can be opened."""
-        return not self._closed and bool(self._browser.is_connected())
+        # Playwright takes a browser for connected also when its own process has gone.
+        return (
+            not self._closed
+            and bool(self._browser.is_connected())
+            and not self._driver.stdout.at_eof()
+        )
 
     def open(self, name: str) -> Page:
         """A page of MiniWoB++ in a context of its own.

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 FAILED = -100.0
 """The score of an episode that an invalid action has ended; the pages' own failures are as low."""
 
+_BEFORE_RESET = "before reset"
+
 
 class MiniWobEpisode:
     """Keeps the `TextEnv` contract. `won` is a raw reward of 1; some pages give parts of it."""
@@ -39,7 +41,7 @@ class MiniWobEpisode:
         self._browser = pool.acquire()
         self._page: Page | None = None
         self._goal = ""
-        self._over = "before reset"
+        self._over = _BEFORE_RESET
 
     def reset(self) -> Observation:
         """Load the page and start its task.
@@ -47,9 +49,9 @@ class MiniWobEpisode:
         Raises:
             WorldFault: the browser crashed.
         """
-        if self._over != "before reset":
+        if self._over != _BEFORE_RESET:
             raise EpisodeOver(
-                f"MiniWoB++ {self._task.id}: reset came {self._over}: make a new episode"
+                f"MiniWoB++ {self._task.id}: reset came {self._over or 'twice'}: make a new episode"
             )
         try:
             self._page = self._browser.open(self._located.page)
@@ -90,7 +92,8 @@ class MiniWobEpisode:
 
     def close(self) -> None:
         """Give the page back; may be called twice."""
-        self._over = self._over or "after close"
+        if self._over in ("", _BEFORE_RESET):
+            self._over = "after close"
         page, self._page = self._page, None
         if page is not None and self._browser.alive:
             with suppress(WorldFault):  # the browser may end meanwhile

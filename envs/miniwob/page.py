@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from envs.errors import WorldFault
 from envs.miniwob.actions import KEYS, Action, NotAnAction, Point, Press, Type, Verb
+from envs.miniwob.files import content, content_type
 
 ORIGIN = "http://miniwob.invalid"
 """Where the package's files seem to be; no such name can ever exist (RFC 2606)."""
@@ -150,7 +151,7 @@ class Page:
             and path.is_relative_to(self._html)
             and path.is_file()
         ):
-            await route.fulfill(path=path)
+            await route.fulfill(body=content(path), content_type=content_type(path))
         else:
             await route.abort("addressunreachable")
 

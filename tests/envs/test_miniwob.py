@@ -325,7 +325,7 @@ def test_steps_before_reset_after_the_end_and_after_close_are_refused(
     with pytest.raises(EpisodeOver, match="before reset"):
         episode.step("click //button")
     episode.reset()
-    with pytest.raises(EpisodeOver):
+    with pytest.raises(EpisodeOver, match="reset came twice"):
         episode.reset()
     assert episode.step("click //button").won
     with pytest.raises(EpisodeOver, match="click-test/0: 'press tab' came after the end"):
