@@ -5,6 +5,7 @@ The dataclasses live beside what they configure; here they are only registered, 
 """
 
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Any
 
 from hydra.core.config_store import ConfigStore
@@ -32,6 +33,17 @@ MODEL_WITHOUT_GPU = "smollm2_135m"
 MODEL_WITH_GPU = "llama31_8b"
 
 
+class Size(StrEnum):
+    """How much of an experiment. In lower case because a user types the names."""
+
+    smoke = "smoke"
+    """Minutes without a GPU: to see that all of it runs."""
+    small = "small"
+    """An hour or a few without a GPU: what a first comparison takes."""
+    full = "full"
+    """What the papers did."""
+
+
 @dataclass(kw_only=True)
 class RunConfig:
     """Everything that a run depends on. The groups' types are set by the chosen files."""
@@ -51,7 +63,8 @@ class RunConfig:
     rounds: int = 1
     """How often a task is tried at most: again after a round in which it was not achieved, with
     what memory carries over. Presets with a memory have 4, as Reflexion and Sweet&Sour; an agent
-    without one may have them too, as a baseline with as many tries."""
+    without one has 1, as in the papers, and may be given as many, as a baseline with as many tries
+    (with decoding=sampled, or all are alike)."""
     concurrency: int = 8
     """Episodes in flight at once."""
     attempts: int = 3
@@ -62,6 +75,8 @@ class RunConfig:
     """For `groundling discover` alone."""
     run_dir: str = MISSING
     experiment: str | None = None
+    size: Size = Size.full
+    """How much of an experiment is run; presets that try again do so once below `full`."""
 
     def validate(self) -> None:
         """Raise `ValueError` naming the first number that makes no sense."""
@@ -122,9 +137,15 @@ def default_model() -> str:
     return MODEL_WITH_GPU if visible_gpus() else MODEL_WITHOUT_GPU
 
 
+def by_size(size: str, smoke: object, small: object, full: object) -> object:
+    """The value for a size, in configuration files `${by_size:${size},smoke,small,full}`."""
+    return {Size.smoke: smoke, Size.small: small, Size.full: full}[Size(size)]
+
+
 def register() -> None:
-    """Make the schemas and the resolver known to Hydra; safe to call again."""
+    """Make the schemas and the resolvers known to Hydra; safe to call again."""
     OmegaConf.register_new_resolver("default_model", default_model, replace=True)
+    OmegaConf.register_new_resolver("by_size", by_size, replace=True)
     store = ConfigStore.instance()
     store.store(group="schema", name="run", node=RunConfig)
     nodes: dict[str, dict[str, type]] = {

@@ -32,8 +32,17 @@ NOT_EVALUATED = 3
 
 
 def main(words: list[str]) -> int:
-    """Run what the overrides say."""
-    return run_with_hydra(words, "run", run)
+    """Run what the overrides say; several runs end with the line that compares them."""
+    folders: list[Path] = []
+
+    def job(config: RunConfig, folder: Path) -> int:
+        folders.append(folder)
+        return run(config, folder)
+
+    code = run_with_hydra(words, "run", job)
+    if len(folders) > 1:
+        make_console().print(f"all of them together: groundling report {folders[0].parent}/*/")
+    return code
 
 
 def run(config: RunConfig, folder: Path) -> int:
