@@ -110,7 +110,7 @@ class Decoding:
     """A limit for free text; a grammar ends an action by itself."""
     max_thought_tokens: int = 120
     max_plan_tokens: int = 1200
-    """For a plan without a grammar; with one, for each of its blanks."""
+    """For a whole plan, at every level; steps that are drawn again are not counted."""
     measure_mask: float = 1.0
     """Of the answers under a grammar, the share at which it is found out what the model would have
     said without; 0 to 1. All of them nearly double the time of a run on a CPU."""

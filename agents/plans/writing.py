@@ -113,10 +113,11 @@ class Writer:
         messages: tuple[Message, ...],
         max_tokens: int,
         *,
+        in_all: int | None = None,
         tried: tuple[Tried, ...] = (),
         drawn: bool = False,
     ) -> Written:
-        """Fill a form blank by blank, each with at most `max_tokens`.
+        """Fill a form blank by blank, each with at most `max_tokens`, the form with `in_all`.
 
         Steps with which one of `tried` has failed are drawn again; with `drawn` all are drawn.
 
@@ -127,11 +128,12 @@ class Writer:
         text = ""
         answers: list[str] = []
         calls: list[ModelCall] = []
+        left = max_tokens if in_all is None else in_all
         while isinstance(blank := form.next(answers), Blank):
             text += blank.lead
             for draw in range(_DRAWS):
                 request = self._request(
-                    messages, text, blank.grammar, max_tokens, drawn=drawn or draw > 0
+                    messages, text, blank.grammar, min(left, max_tokens), drawn=drawn or draw > 0
                 )
                 completion = await self._engine.generate(request)
                 calls.append(ModelCall.of(request, completion, purpose=self._purpose))
@@ -144,6 +146,8 @@ class Writer:
                     text=text, answers=tuple(answers), calls=tuple(calls), rejected=refused
                 )
             answers.append(completion.text)
+            if in_all is not None:
+                left = max(1, left - completion.generated_tokens)
         return Written(text=text + blank.text, answers=tuple(answers), calls=tuple(calls))
 
     async def line(
@@ -173,9 +177,11 @@ class Writer:
             return await self._free(task)
         form = form_of(task, level)
         most = self._decoding.max_plan_tokens
-        written = await self.fill(form, task.messages, most, tried=task.tried)
+        written = await self.fill(form, task.messages, most, in_all=most, tried=task.tried)
         if written.rejected is None and repeats_plan(written.text, task.tried):
-            again = await self.fill(form, task.messages, most, tried=task.tried, drawn=True)
+            again = await self.fill(
+                form, task.messages, most, in_all=most, tried=task.tried, drawn=True
+            )
             written = replace(again, calls=written.calls + again.calls)
         verdict = check_plan(written.text, task.world)
         refused = written.rejected or (None if verdict.valid else Rejection.MALFORMED)

@@ -137,6 +137,10 @@ class LaunchPlan:
         if self.batch_invariant:
             settings["VLLM_BATCH_INVARIANT"] = "1"
         if self.device is Device.CPU:
+            # Its sampler compiles its own functions in spite of --enforce-eager, when the first
+            # request at a temperature comes: a minute in which the server answers nobody, and only
+            # where there is a C++ compiler.
+            settings["TORCH_COMPILE_DISABLE"] = "1"
             settings["VLLM_CPU_KVCACHE_SPACE"] = str(self.kv_cache_gib)
             # One thread on each core we may use: measured faster than `nobind`; `auto` leaves one
             # idle.

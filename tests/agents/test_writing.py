@@ -73,6 +73,16 @@ async def test_an_answer_that_was_cut_ends_the_plan_and_is_kept_as_it_is() -> No
     assert len(plan.calls) == 1
 
 
+async def test_the_tokens_of_a_plan_are_counted_over_all_its_steps() -> None:
+    steps = [FIND, step(1, "shelf 1") + "    if", step(2, "desk 1")]
+    engine = ScriptedEngine(steps)
+    plan = await write(engine, PlanLevel.typed, max_plan_tokens=200)
+    spent = [call.generated_tokens for call in plan.calls]
+    left = [request.sampling.max_tokens for request in engine.requests]
+    assert left == [200, 200 - spent[0], 200 - spent[0] - spent[1]]
+    assert plan.rejected is None
+
+
 async def test_a_free_plan_is_taken_if_python_can_read_it_whatever_our_reader_says() -> None:
     plan = await write(ScriptedEngine(["    agent.fly()\n```\nThat is it."]), PlanLevel.free)
     assert plan.accepted

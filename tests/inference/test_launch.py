@@ -101,6 +101,7 @@ def test_the_environment_shuts_the_network_and_places_the_threads(
     assert cpu["NO_PROXY"] == cpu["no_proxy"] == "intranet,127.0.0.1,localhost"
     assert cpu["VLLM_CPU_OMP_THREADS_BIND"] == "0,1,4,5"
     assert cpu["VLLM_CPU_KVCACHE_SPACE"] == "4"
+    assert cpu["TORCH_COMPILE_DISABLE"] == "1"
     assert cpu["OMP_WAIT_POLICY"] == "PASSIVE"
     assert "VLLM_CPU_NUM_OF_RESERVED_CPU" not in cpu
     gpu = _plan(tmp_path, Device.GPU).environment()
