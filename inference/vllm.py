@@ -46,8 +46,8 @@ class Vllm:
     port: int = 0
     """0 takes a free one."""
     dtype: str = AUTO_DTYPE
-    """`auto` is float32 on the CPU, so that numbers do not depend on the kind of CPU, and the model's
-    own on a GPU. On CPUs with units for it (AMX, AVX512-BF16) bfloat16 is faster."""
+    """`auto` is float32 on the CPU, so that numbers do not depend on the kind of CPU, and the
+    model's own on a GPU. On CPUs with units for it (AMX, AVX512-BF16) bfloat16 is faster."""
     max_num_seqs: int = 0
     """Requests computed together; 0 stands for 32 on a CPU and 256 on a GPU."""
     gpu_memory_utilization: float = 0.9
