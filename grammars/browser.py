@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from grammars.actions import command_pattern, turn
 from grammars.grammar import Grammar
-from grammars.lark import any_of, quoted, terminal
+from grammars.lark import any_of, pattern, quoted, terminal
 
 TAG, ID, CLASS, TEXT = "TAG", "ID", "CLASS", "TEXT"
 """Markers: names of tags, ids, whole `class` attributes, and texts of the elements of a page."""
@@ -67,7 +67,9 @@ def browser_action(*, thoughts: bool = False) -> Grammar:
     return turn(lines, thoughts=thoughts)
 
 
-def page_action(names: Mapping[str, Sequence[str]], *, thoughts: bool = False) -> Grammar:
+def page_action(
+    names: Mapping[str, Sequence[str]], words: Sequence[str] = (), *, thoughts: bool = False
+) -> Grammar:
     """Any of the five actions, with XPaths made of what stands on the page; what is typed is free.
 
     Such an XPath may still find nothing: it joins the tag of one element to the id of another.
@@ -76,6 +78,7 @@ def page_action(names: Mapping[str, Sequence[str]], *, thoughts: bool = False) -
         names: what is on the page under `TAG`, `ID`, `CLASS` and `TEXT`. What cannot be said in an
             XPath on one line is left out: texts of several lines or with both kinds of quotes. With
             nothing left only `type` and `press` remain.
+        words: what may be said besides.
         thoughts: a thought on one line may be said instead, as in `enforced_action`.
     """
     known = {marker: _sayable(names.get(marker, ())) for marker in (TAG, ID, CLASS, TEXT)}
@@ -89,11 +92,34 @@ def page_action(names: Mapping[str, Sequence[str]], *, thoughts: bool = False) -
     ]
     used = [(name, form, said) for name, form, said in forms if said]
     xpaths = [*(['"//" TAG PREDICATES?'] if tags else []), *(['"//*" PREDICATES'] if used else [])]
-    lines = _actions(any_of(xpaths))
+    lines = _actions(any_of(xpaths), words=words)
     if xpaths:
         lines += _predicates([form for _, form, _ in used])
         lines += [terminal("TAG", command_pattern(tags))] if tags else []
         lines += [terminal(name, _literals(said)) for name, _, said in used]
+    return turn(lines, thoughts=thoughts)
+
+
+def element_action(
+    xpaths: Sequence[str],
+    options: Sequence[str],
+    words: Sequence[str] = (),
+    *,
+    thoughts: bool = False,
+) -> Grammar:
+    """Any of the five actions, each with an XPath that points at one element which is shown; what
+    is typed is free, since a page takes anything.
+
+    Args:
+        xpaths: those of what can be clicked or pointed at, one line each.
+        options: those of options in lists.
+        words: what may be said besides.
+        thoughts: a thought on one line may be said instead, as in `enforced_action`.
+    """
+    pointers = pattern(command_pattern(xpaths)) if xpaths else ""
+    lines = _actions(pointers, "OPTION" if options else "", words)
+    if options:
+        lines.append(terminal("OPTION", command_pattern(options)))
     return turn(lines, thoughts=thoughts)
 
 
@@ -110,15 +136,17 @@ def xpath_literal(text: str) -> str:
     raise ValueError(f"{text!r} holds both kinds of quotes: XPath cannot write it, leave it out")
 
 
-def _actions(xpath: str) -> list[str]:
-    """The five actions, or the two that need no XPath."""
-    actions = ['"type " TYPED', '"press " KEY']
+def _actions(xpath: str, option: str = "XPATH", words: Sequence[str] = ()) -> list[str]:
+    """The actions that can be said with these XPaths; `option` is the terminal of those of options,
+    empty if there are none.
+    """
+    actions = ['"type " TYPED', '"press " KEY', *map(quoted, words)]
     lines = [terminal("TYPED", r"[^\n]+"), terminal("KEY", command_pattern(KEYS))]
     if xpath:
-        actions += [
-            f"{quoted(verb)} XPATH" for verb in ("click ", "click option ", "move mouse on ")
-        ]
+        actions += [f"{quoted(verb)} XPATH" for verb in ("click ", "move mouse on ")]
         lines.append(f"XPATH: {xpath}")
+    if option and (xpath or option != "XPATH"):
+        actions.append(f'"click option " {option}')
     return [f"ACTION: {any_of(actions)}", *lines]
 
 

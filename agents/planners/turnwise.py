@@ -12,12 +12,13 @@ from typing import Any
 
 from agents.acceptance import Rejection, rejection
 from agents.decoding import ActionMode, Decoding
+from agents.planners.commands import command_grammar
 from agents.planners.planner import Decision, DecisionKind, ModelCall, Planner, PlannerContext
 from agents.prompts import listing
 from agents.transcript import ContextWindow, FittedPrompt, Transcript
 from envs.world import Affordances
 from grammars import Grammar
-from grammars.actions import THINK_PREFIX, enforced_action, template_action
+from grammars.actions import THINK_PREFIX
 from inference.engine import Message, Request, Sampling
 
 
@@ -76,10 +77,14 @@ class TurnwisePlanner:
         return await self.say(transcript, self._fixed)
 
     async def say(
-        self, transcript: Transcript, fixed: tuple[Message, ...], words: tuple[str, ...] = ()
+        self,
+        transcript: Transcript,
+        fixed: tuple[Message, ...],
+        words: tuple[str, ...] = (),
+        tail: str = "",
     ) -> Decision:
-        """The next line of a transcript that begins with this fixed part; `words` are what may be
-        said besides the world's commands.
+        """The next line of a transcript that begins with this fixed part and ends with `tail`;
+        `words` are what may be said besides the world's commands.
 
         Raises:
             EngineFault, ContextTooSmall, ContextFull: as `Planner.decide`.
@@ -87,11 +92,11 @@ class TurnwisePlanner:
         decoding = self._context.decoding
         may_think = self._thoughts and not (transcript.turns and transcript.turns[-1].thought)
         max_tokens = decoding.max_thought_tokens if may_think else decoding.max_action_tokens
-        tail = ""
         if decoding.actions is ActionMode.listed:
-            tail = listing.render(transcript.last.admissible, transcript.last.templates)
+            listed = listing.render(transcript.last.admissible, transcript.last.templates)
+            tail = f"{listed}\n\n{tail}" if tail else listed
         fitted = await self.fit(transcript, fixed, tail, max_tokens)
-        grammar = self._grammar(transcript, words, may_think=may_think)
+        grammar = command_grammar(transcript.last, decoding.actions, words, thoughts=may_think)
         request = self._request(fitted, grammar, max_tokens)
         completion = await self._context.engine.generate(request)
         rejected = rejection(completion, grammar)
@@ -136,15 +141,3 @@ class TurnwisePlanner:
             stop=("\n",),
             measure_mask=decoding.measures(request_id),
         )
-
-    def _grammar(
-        self, transcript: Transcript, words: tuple[str, ...], *, may_think: bool
-    ) -> Grammar | None:
-        now = transcript.last
-        match self._context.decoding.actions:
-            case ActionMode.hidden | ActionMode.listed:
-                return None
-            case ActionMode.template:
-                return template_action((*now.templates, *words), now.names, thoughts=may_think)
-            case ActionMode.enforced:
-                return enforced_action((*now.admissible, *words), thoughts=may_think)
