@@ -34,7 +34,7 @@ _METHODS = (
 
 
 _KEYWORDS = (
-    *("ended", "nothing happened", "popup", "hide", "higher", "lower", "checked", "selected"),
+    *("ended", "nothing happened", "popup", "hide", "higher", "lower", "checked", "value"),
     *("email-reply", "reply-text", "send-reply"),
     *("email-forward", "forward-sender", "send-forward"),
     *("output", "data-result", "mark-x", "mark-o", "Submit"),
@@ -43,6 +43,7 @@ _KEYWORDS = (
 has ended or that nothing happened."""
 _PLAIN_TEXT = re.compile(f"(?=.*\\S){TEXT_CLASS}+")
 _QUOTED = re.compile(r'"([^"\n]+)"')
+_TIME = re.compile(r"\b(\d+):(\d+) ([AP]M)\b")
 _MARKS = " ,.:;?!()'\""
 """What may stand around words that are meant."""
 _LONGEST_RUN = 12
@@ -80,7 +81,8 @@ def browser_slots(
     """What can stand in the slots of a skeleton on this page; empty where nothing can.
 
     An `element` or an `option` is an XPath, as a Python literal; a `name` is a text of the page; a
-    `text` is any run of words of the goal, as it stands there and without the marks around it.
+    `text` is any run of words of the goal, as it stands there and without the marks around it, or
+    what is left of a time without any marks, since fields of several parts take it so.
     """
     said = tuple(filter(_plain, dict.fromkeys(_runs(goal))))
     return {
@@ -97,7 +99,8 @@ def browser_slots(
 def _runs(goal: str) -> Iterator[str]:
     """What the goal quotes, then runs of its words, the short ones first."""
     yield from _QUOTED.findall(goal)
-    words = goal.split()
+    yield from ("".join(time) for time in _TIME.findall(goal))
+    words = re.split(r"[\s>]+", goal)
     for length in range(1, min(len(words), _LONGEST_RUN) + 1):
         for start in range(len(words) - length + 1):
             run = " ".join(words[start : start + length])
