@@ -14,6 +14,7 @@ from omegaconf import MISSING, OmegaConf
 from agents.decoding import Decoding
 from agents.memory import NoMemory, NoteMemory, SkillMemory
 from agents.planners.adaplanner import AdaPlanner
+from agents.planners.rci import Rci
 from agents.planners.turnwise import Turnwise
 from agents.reflection import NoReflection, Reflecting
 from agents.skills.discovery import Discover
@@ -163,7 +164,7 @@ def register() -> None:
             "miniwob": MiniWob,
             "scienceworld": ScienceWorld,
         },
-        "planner": {"adaplanner": AdaPlanner, "turnwise": Turnwise},
+        "planner": {"adaplanner": AdaPlanner, "rci": Rci, "turnwise": Turnwise},
         "reflection": {"none": NoReflection, "reflecting": Reflecting},
         "memory": {"none": NoMemory, "notes": NoteMemory, "skills": SkillMemory},
         "decoding": {"decoding": Decoding},

@@ -46,6 +46,12 @@ class Purpose(StrEnum):
     """From which step a revised plan goes on."""
     CHECK = "check"
     """The repair of a plan's syntax, where no grammar kept it."""
+    CRITICISE = "criticise"
+    """What is wrong with a plan (RCI)."""
+    STEP = "step"
+    """Which step of a plan in words is next (RCI's task grounding)."""
+    GROUND = "ground"
+    """What that step means as things are now (RCI's state grounding)."""
     REFLECT = "reflect"
     """A note about what has just happened."""
 
