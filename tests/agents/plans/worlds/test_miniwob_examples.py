@@ -1,0 +1,143 @@
+"""The worked examples of the tasks with feedback, played on their own pages in a browser, win."""
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from agents.decoding import ActionMode, Decoding, PlanLevel
+from agents.evaluation.episode import Episode, EpisodeKey
+from agents.evaluation.rollout import RolloutLimits, RolloutTask, rollout
+from agents.planners import PlannerContext
+from agents.planners.adaplanner import AdaPlanner
+from agents.plans import PlanPool
+from agents.prompts import PromptSet
+from agents.prompts.plans import PlanPrompts
+from envs.miniwob import MiniWobTasks
+from envs.miniwob.selection import Located, locate
+from envs.miniwob.tasks import FEEDBACK
+from envs.world import Affordances, Task
+from inference.engine import Engine, Request
+from inference.random_engine import RandomEngine
+from inference.scripted import ScriptedEngine
+from tests.envs import miniwob_solutions as solutions
+
+pytestmark = pytest.mark.miniwob
+
+WITH_POPUP = (6, 7)
+SEEDS = dict.fromkeys(FEEDBACK, (0, 1, 2)) | {"login-user-popup": (0, *WITH_POPUP)}
+EPISODES = [(kind, seed) for kind, seeds in SEEDS.items() for seed in seeds]
+
+
+def knowing(task: Located, goal: str, first: str) -> ScriptedEngine:
+    """Fills the slots and answers the questions of a plan as one who has understood the task."""
+    slots = iter(fillings(task.page, goal, first))
+
+    def say(request: Request) -> str:
+        assert request.grammar is not None
+        if request.messages[-1].role == "user":
+            meant = answer(task, goal, request.messages[-1].content)
+        else:
+            meant = next_guess(request) if task.page == "guess-number" else next(slots)
+        around = ((meant, f" {meant}", f" {meant}{end}", f"{meant}{end}") for end in " ,.;'")
+        options = [each for ways in around for each in ways if each in request.grammar.options]
+        return options[0]
+
+    return ScriptedEngine(say, context_length=10**6)
+
+
+def fillings(kind: str, goal: str, first: str) -> list[str]:
+    """What stands in the slots, in their order."""
+    if kind.startswith("email-inbox"):
+        senders = set(re.findall(r'"email-sender">(.*?)<', first))
+        wanted = solutions.errand(kind, goal, senders)
+        if kind.startswith("email-inbox-forward"):
+            return [wanted.name, wanted.to]
+        button = {"reply": "email-reply", "forward": "email-forward", "delete": "trash"}
+        return [wanted.name, button.get(wanted.action, "star"), wanted.text or wanted.to or "email"]
+    if kind == "login-user-popup":
+        return re.findall(r'"([^"]*)"', goal)
+    if kind == "search-engine":
+        found = re.search(r'enter "(.*?)" .* the (\d)', goal)
+        assert found
+        place = int(found[2]) - 1
+        return [found[1], str(place // 3 + 1), str(place)]
+    return []
+
+
+def answer(task: Located, goal: str, question: str) -> str:
+    """What a plan asks the model."""
+    if task.page == "terminal":
+        ending = re.search(r"extension (\.\w+)", goal)
+        listed = re.findall(r'class="output">(.*?)<', question)[-1].split()
+        return next(
+            file for file in listed if (file.endswith(ending[1]) if ending else "." not in file)
+        )
+    mine = question.count('class="mark-x"')
+    return f"//span[@id='ttt-{solutions.WINNING[task.seed][mine]}']"
+
+
+def next_guess(request: Request) -> str:
+    """From the middle of what the page's answers have left."""
+    said = "\n".join(message.content for message in request.messages)
+    least = max([int(n) + 1 for n in re.findall(r"higher than <span>(\d)", said)], default=0)
+    most = min([int(n) - 1 for n in re.findall(r"lower than <span>(\d)", said)], default=9)
+    untried = range(least, most + 1)
+    return str(untried[len(untried) // 2])
+
+
+async def play(world: MiniWobTasks, task: Task, engine: Engine, *, refinements: int) -> Episode:
+    decoding = Decoding(actions=ActionMode.template, plan=PlanLevel.skeleton)
+    with ThreadPoolExecutor(1) as worlds:
+        async with PlanPool(workers=1) as plans:
+            planner = AdaPlanner(refinements=refinements).make(
+                PlannerContext(
+                    engine=engine,
+                    decoding=decoding,
+                    prompts=PromptSet.load("miniwob"),
+                    episode_id=task.id,
+                    kind=task.kind,
+                    plans=plans,
+                    seed_for=lambda number: number,
+                )
+            )
+            return await rollout(
+                RolloutTask(key=EpisodeKey(task=task.id), task=task, seed=0),
+                lambda: world.make(task, Affordances.OBJECTS),
+                planner,
+                RolloutLimits(max_steps=50),
+                worlds,
+                lambda _: None,
+            )
+
+
+def seen_first(world: MiniWobTasks, task: Task) -> tuple[str, str]:
+    env = world.make(task, Affordances.NONE)
+    try:
+        first = env.reset()
+        return first.goal, first.text
+    finally:
+        env.close()
+
+
+@pytest.mark.parametrize(("kind", "seed"), EPISODES, ids=lambda each: str(each))
+async def test_a_worked_example_wins_its_task(kind: str, seed: int, miniwob: MiniWobTasks) -> None:
+    task = Task(id=f"{kind}/{seed}", kind=kind, name=kind)
+    goal, first = seen_first(miniwob, task)
+    refinements = 4 if kind == "guess-number" else 0
+    episode = await play(miniwob, task, knowing(locate(task), goal, first), refinements=refinements)
+    assert (episode.won, episode.steps[-1].score) == (True, 100.0)
+    example = PlanPrompts.load("miniwob").example_for(kind, 6)
+    assert example is not None
+    titles = re.findall(r"\[Step \d\]", example.skeleton.example)
+    assert re.findall(r"\[Step \d\]", episode.plans[0].text) == titles
+    popped_up = any("popup-cancel" in step.action for step in episode.steps)
+    assert popped_up is (kind == "login-user-popup" and seed in WITH_POPUP)
+
+
+@pytest.mark.parametrize("kind", ["email-inbox", "click-option", "choose-list", "use-autocomplete"])
+async def test_plans_filled_at_random_break_nothing(kind: str, miniwob: MiniWobTasks) -> None:
+    task = Task(id=f"{kind}/3", kind=kind, name=kind)
+    engine = RandomEngine(seed=3, context_length=10**6)
+    episode = await play(miniwob, task, engine, refinements=2)
+    assert not any(plan.rejected for plan in episode.plans)
