@@ -135,6 +135,7 @@ class Browser:
         self._browser = await self._playwright.chromium.launch(
             executable_path=self._chromium.path,
             args=list(NO_NETWORK),
+            timeout=0,
             handle_sigint=False,  # Ctrl-C is for the harness, which ends its episodes in order
         )
 

@@ -74,6 +74,7 @@ class Page:
         context = await browser.new_context(
             viewport=WINDOW, service_workers="block", accept_downloads=False
         )
+        context.set_default_timeout(0)  # how long a call may take is the browser's business
         try:
             await context.clock.install(time=EPOCH_S)
             await context.add_init_script(_SCRIPT)

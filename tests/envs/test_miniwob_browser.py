@@ -235,6 +235,7 @@ def test_a_page_that_does_not_answer_is_a_fault_of_its_own_episode_alone(
     monkeypatch.setattr("envs.miniwob.browser.CALL_SECONDS", 3.0)
     with pytest.raises(WorldFault, match=r"did not answer on 'press tab' within 3 s.*login-user"):
         hanging.step("press tab")
+    monkeypatch.undo()
     assert not other.step("press tab").invalid
     other.close()
 
