@@ -1,1 +1,1 @@
-"""The run: tasks times repeats, many episodes at once, one record each, a table at the end."""
+"""The run: tasks times repeats in rounds, many at once, a record an episode, tables at the end."""

@@ -10,6 +10,7 @@ from rich.console import Console
 from agents.commands.report import print_report
 from agents.decoding import Decoding
 from agents.evaluation import gains, protocol, table
+from agents.evaluation.control import folder_of
 from agents.evaluation.gains import Gains
 from agents.evaluation.results import Interval
 from agents.evaluation.rounds import trials_of
@@ -26,7 +27,13 @@ TASKS = CorridorTasks(count=3)
 
 
 async def played(
-    folder: Path, engine: ScriptedEngine, *, rounds: int, notes: bool = True, repeat: int = 1
+    folder: Path,
+    engine: ScriptedEngine,
+    *,
+    rounds: int,
+    notes: bool = True,
+    repeat: int = 1,
+    name: str = "scripted",
 ) -> None:
     agent = protocol.AgentCard(
         name="sweet_sour" if notes else "act",
@@ -39,9 +46,9 @@ async def played(
         repeat=repeat, rounds=rounds, seed=0, concurrency=1, max_steps=5, attempts=1
     )
     card = protocol.before_engine(agent, Decoding(), PROMPTS, TASKS, settings)
-    whole = protocol.with_engine(card, EngineCard(engine="scripted", model="m", context_length=100))
+    whole = protocol.with_engine(card, EngineCard(engine=name, model="m", context_length=100))
     with RunStore.open(folder) as store:
-        store.commit(whole, {"control": False, "agent": agent.name})
+        store.commit(whole, {"control": True, "agent": agent.name})
     parts = {"reflection": SWEET_SOUR, "memory": MANAGED} if notes else {}
     await play(engine, folder, tasks=TASKS, rounds=rounds, attempts=1, repeat=repeat, **parts)  # type: ignore[arg-type]
 
@@ -80,6 +87,19 @@ async def test_the_table_of_a_run_counts_each_task_by_its_last_round(tmp_path: P
     await played(tmp_path, ScriptedEngine(walks), rounds=4)
     said = reported(tmp_path)[1]
     assert line(said, "all")[:4] == ["all", "3", "0", "100%"]
+
+
+async def test_the_control_has_as_many_rounds_but_no_notes_and_counts_the_last(
+    tmp_path: Path,
+) -> None:
+    """What a model gains from notes is seen beside what chance gains from trying again."""
+    await played(tmp_path, ScriptedEngine(walks), rounds=3, name="vllm")
+    chance = ScriptedEngine(falls)
+    await played(folder_of(tmp_path), chance, rounds=3, notes=False, name="random")
+    code, said = reported(tmp_path)
+    assert code == 0
+    assert line(said, "all")[-2:] == ["0%", "-100.0"]
+    assert "random control" not in said.replace(table.LEGEND, "")
 
 
 async def test_a_run_of_one_round_says_nothing_of_rounds(tmp_path: Path) -> None:
