@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from agents.evaluation import control, gains, results, table, wording
+from agents.evaluation import by_task, control, gains, results, table, wording
 from agents.evaluation.episode import EpisodeRow
 from agents.evaluation.rounds import Trials, last_rows, rounds_of, trials_of
 from agents.evaluation.store import read_faults, read_protocol, read_rows
@@ -30,6 +30,7 @@ def print_report(folders: Sequence[Path], console: Console) -> int:
     """The table of each folder, what was not evaluated and why, and the paths."""
     incomplete, tried_again = False, False
     gained: list[gains.Gains] = []
+    columns: list[by_task.Column] = []
     for folder in folders:
         card = read_protocol(folder)
         rounds = rounds_of(card["protocol"])
@@ -46,8 +47,12 @@ def print_report(folders: Sequence[Path], console: Console) -> int:
         for line in _words(folder, card, rows, found[-1], chance):
             console.print(line)
         gained.append(_gains(folder, card, trials_of(rows, rounds), found[-1]))
+        world = card["protocol"]["prompts"]["world"]
+        columns.append(by_task.Column(world=world, name=_name(folder, card), results=found))
         tried_again |= rounds > 1
         incomplete |= bool(found[-1].not_evaluated or (chance and chance.owed))
+    for shown in by_task.tables(columns):
+        console.print(shown, soft_wrap=False)
     if tried_again:
         console.print(gains.render(gained), soft_wrap=False)
     console.print(table.LEGEND, style="dim")
@@ -59,9 +64,13 @@ def print_report(folders: Sequence[Path], console: Console) -> int:
 def _gains(
     folder: Path, card: dict[str, Any], trials: Sequence[Trials], overall: results.Result
 ) -> gains.Gains:
-    agent, model = card["setting"].get("agent", folder.name), card["protocol"]["model"]["name"]
     planned = overall.evaluated + overall.not_evaluated
-    return gains.Gains.of(f"{agent} {model}", trials, planned)
+    return gains.Gains.of(_name(folder, card), trials, planned)
+
+
+def _name(folder: Path, card: dict[str, Any]) -> str:
+    """A run among others: its agent and its model."""
+    return f"{card['setting'].get('agent', folder.name)} {card['protocol']['model']['name']}"
 
 
 def _words(

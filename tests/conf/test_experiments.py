@@ -12,7 +12,7 @@ from agents.evaluation.rounds import rounds_of
 from agents.evaluation.store import read_protocol
 from conf.schema import Size, register
 
-COMPARISONS = ("sweet_sour_table1", "adaplanner_table2", "small_models")
+COMPARISONS = ("sweet_sour_table1", "adaplanner_table2", "adaplanner_table3", "small_models")
 
 
 def with_hydra(*words: str) -> DictConfig:
@@ -41,6 +41,8 @@ def test_the_full_size_is_what_the_papers_did() -> None:
     assert composed(["experiment=sweet_sour_table1", "agent=react"]).rounds == 1
     table2 = composed(["experiment=adaplanner_table2", "agent=adaplanner"]).env
     assert (table2.split, table2.variations, table2.max_steps) == ("valid_unseen", 0, 50)
+    table3 = composed(["experiment=adaplanner_table3", "agent=rci"]).env
+    assert len(table3.select()) == 53 * 10
 
 
 def test_below_the_full_size_presets_try_once_more_and_the_command_line_still_wins() -> None:
