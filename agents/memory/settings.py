@@ -66,8 +66,12 @@ class Memory(Protocol):
         """The buffers of an attempt."""
         ...
 
-    def recall(self, stored: Sequence[Note], situation: str) -> tuple[Note, ...]:
-        """What belongs in the prompts of an attempt that begins like this, oldest first."""
+    def recall(
+        self, stored: Sequence[Note], situation: str, most: int | None = None
+    ) -> tuple[Note, ...]:
+        """What belongs in the prompts of an attempt that begins like this, oldest first, and no
+        more than `most` of it.
+        """
         ...
 
     def validate(self, *, sweet: bool, sour: bool, rounds: int) -> None:
@@ -110,7 +114,9 @@ class NoMemory:
         """Buffers of which nothing stays."""
         return DualBuffer(stored, 0)
 
-    def recall(self, stored: Sequence[Note], situation: str) -> tuple[Note, ...]:
+    def recall(
+        self, stored: Sequence[Note], situation: str, most: int | None = None
+    ) -> tuple[Note, ...]:
         """Nothing."""
         return ()
 
@@ -163,9 +169,12 @@ class NoteMemory:
         """See `Memory.begin`."""
         return DualBuffer(stored, self.capacity)
 
-    def recall(self, stored: Sequence[Note], situation: str) -> tuple[Note, ...]:
+    def recall(
+        self, stored: Sequence[Note], situation: str, most: int | None = None
+    ) -> tuple[Note, ...]:
         """See `Memory.recall`."""
-        return self.retrieval.best(stored, situation, self.shown)
+        shown = self.shown if most is None else min(most, self.shown)
+        return self.retrieval.best(stored, situation, shown)
 
     def validate(self, *, sweet: bool, sour: bool, rounds: int) -> None:
         """Refuse a memory that would stay empty or that nobody would read."""

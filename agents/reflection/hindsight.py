@@ -6,7 +6,6 @@ and every memory. It asks the model with prompts and seeds of its own: until the
 written, the planner is asked exactly what it would be asked without.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agents.decoding import ContextPolicy
@@ -63,8 +62,7 @@ class Hindsight:
 
     async def open(self, first: Observation) -> Transcript:
         """The transcript of an episode that begins like this, with what is recalled."""
-        notes = self._parts.memory.recall(self._parts.stored, f"{first.goal}\n{first.text}")
-        notes = await self._fitting(notes)
+        notes = await self._recall(f"{first.goal}\n{first.text}")
         return Transcript(
             first,
             remembered=prompts.remembered(notes, self._task),
@@ -127,13 +125,14 @@ class Hindsight:
         self._buffers.add(note)
         return note
 
-    async def _fitting(self, notes: Sequence[Note]) -> tuple[Note, ...]:
-        """The newest of them that together fill no more than a quarter of the context."""
-        engine, kept = self._context.engine, list(notes)
-        while kept:
-            text = prompts.remembered(kept, self._task)
+    async def _recall(self, situation: str) -> tuple[Note, ...]:
+        """As many notes as fill no more than a quarter of the context."""
+        engine, parts = self._context.engine, self._parts
+        notes = parts.memory.recall(parts.stored, situation)
+        while notes:
+            text = prompts.remembered(notes, self._task)
             length = await engine.count_tokens((Message("user", text),))
             if length <= engine.card.context_length // 4:
                 break
-            del kept[0]
-        return tuple(kept)
+            notes = parts.memory.recall(parts.stored, situation, len(notes) - 1)
+        return notes
