@@ -125,4 +125,4 @@ def _planned(protocol: dict[str, Any]) -> list[results.PlannedKind]:
 def _of_all(kind: str, names: Collection[str]) -> str:
     """A kind's name, where all its tasks have one and it says more than the kind."""
     name = next(iter(names))
-    return name if len(names) == 1 and not name.startswith(f"{kind}-") else ""
+    return name if len(names) == 1 and not f"{name}-".startswith(f"{kind}-") else ""
