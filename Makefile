@@ -2,6 +2,7 @@
 #   make run    set up and run the quickstart        make test   set up and run checks and tests
 #   make setup  only set up (.venv)                  make lock   renew the lock files
 #   make alfworld  besides, the official ALFWorld package (env.engine=textworld); needs g++ and make
+#   make miniwob   besides, MiniWoB++'s pages (env=miniwob); needs a Chromium
 # BUILD=cpu|gpu overrides what is chosen by looking for an NVIDIA GPU; PYTHON=... the interpreter.
 
 SHELL := /bin/bash
@@ -11,7 +12,7 @@ VENV := .venv
 STAMP := $(VENV)/.complete-$(BUILD)
 BIN := $(VENV)/bin
 
-.PHONY: run test check setup alfworld lock clean
+.PHONY: run test check setup alfworld miniwob lock clean
 .DEFAULT_GOAL := run
 
 run: $(STAMP)
@@ -37,6 +38,12 @@ alfworld: $(VENV)/.complete-alfworld
 
 $(VENV)/.complete-alfworld: $(STAMP) requirements-alfworld.lock .ci/alfworld
 	@.ci/alfworld $(VENV)
+	@touch $@
+
+miniwob: $(VENV)/.complete-miniwob
+
+$(VENV)/.complete-miniwob: $(STAMP) requirements-miniwob.lock .ci/miniwob
+	@.ci/miniwob $(VENV)
 	@touch $@
 
 lock:
