@@ -111,7 +111,7 @@
 
   function whole(part, beside) { // what covers as a whole: a popup, not the paragraph in it
     let all = part;
-    while (!all.id && !all.parentElement.contains(beside)) all = all.parentElement;
+    while (!all.id && all.parentElement && !all.parentElement.contains(beside)) all = all.parentElement;
     return all;
   }
 

@@ -17,6 +17,7 @@ from envs.miniwob import MiniWobTasks
 from envs.miniwob.selection import Located, locate
 from envs.miniwob.tasks import FEEDBACK
 from envs.world import Affordances, Task
+from grammars.grammar import GrammarKind
 from inference.engine import Engine, Request
 from inference.random_engine import RandomEngine
 from inference.scripted import ScriptedEngine
@@ -86,6 +87,47 @@ def next_guess(request: Request) -> str:
     return str(untried[len(untried) // 2])
 
 
+SUBMIT = "//button[@id='subbtn']"
+CHOICES = {
+    "click-test/0": [SUBMIT],
+    "click-option/0": ["//label[text()='yMbdWAR']", SUBMIT],
+    "choose-list/0": ["//option[text()='Somalia']", "//button[text()='Submit']"],
+    "enter-text/0": ["Tora", "//input[@id='tt']", SUBMIT],
+    "enter-date/0": ["10/20/2017", "//input[@id='tt']", SUBMIT],
+    "enter-time/0": ["755PM"],
+    "click-menu/0": ["Xaviera", "Laurie", "Melinde"],
+    "enter-password/0": ["rUT3X"],
+    "login-user/0": ["thaddeus", "UT"],
+    "use-autocomplete/3": ["Spai", "Spai", "//div[@id='ui-id-2']"],
+    "simple-algebra/0": ["//input[@id='math-answer']", SUBMIT, "-2"],
+    "multi-layouts/0": [
+        *("surreal", "Baxter", "1995"),
+        *(f"//div[@id='area']/table[1]/tbody[1]/tr[{row}]/td[1]/input[1]" for row in (1, 2, 3)),
+        "//div[text()='Submit']",
+    ],
+    "click-checkboxes/0": [f"//label[text()='{word}']" for word in ("ZrLIee", "RKPgD", "3mJ5")]
+    + [SUBMIT],
+    "click-collapsible-2/0": ["//h3[@id='ui-id-3']", "//span[text()='ut.']"],
+}
+"""What a good model would say to the slots and then to the questions of the other examples."""
+
+
+def saying(choices: list[str]) -> ScriptedEngine:
+    """The choices in order, each as the blank wants it."""
+    left = iter(choices)
+
+    def say(request: Request) -> str:
+        choice = next(left)
+        assert request.grammar is not None
+        if request.grammar.kind is not GrammarKind.CHOICE:
+            return choice
+        ways = [f"{choice}{end}" for end in ("", *" ,.;'\n")] + [f"{choice!r})"]
+        offered = {option.removeprefix(" "): option for option in request.grammar.options}
+        return next(offered[way] for way in ways if way in offered)
+
+    return ScriptedEngine(say, context_length=10**6)
+
+
 async def play(world: MiniWobTasks, task: Task, engine: Engine, *, refinements: int) -> Episode:
     decoding = Decoding(actions=ActionMode.template, plan=PlanLevel.skeleton)
     with ThreadPoolExecutor(1) as worlds:
@@ -133,6 +175,16 @@ async def test_a_worked_example_wins_its_task(kind: str, seed: int, miniwob: Min
     assert re.findall(r"\[Step \d\]", episode.plans[0].text) == titles
     popped_up = any("popup-cancel" in step.action for step in episode.steps)
     assert popped_up is (kind == "login-user-popup" and seed in WITH_POPUP)
+
+
+@pytest.mark.parametrize("task_id", CHOICES)
+async def test_the_examples_for_pages_without_feedback_win_too(
+    task_id: str, miniwob: MiniWobTasks
+) -> None:
+    kind, _, _ = task_id.partition("/")
+    task = Task(id=task_id, kind=kind, name=kind)
+    episode = await play(miniwob, task, saying(CHOICES[task_id]), refinements=0)
+    assert (episode.won, episode.steps[-1].score) == (True, 100.0)
 
 
 @pytest.mark.parametrize("kind", ["email-inbox", "click-option", "choose-list", "use-autocomplete"])
