@@ -9,8 +9,8 @@ from typing import Any
 from rich.console import Console
 
 from agents.evaluation import by_task, control, gains, results, table, wording
-from agents.evaluation.episode import EpisodeRow
 from agents.evaluation.rounds import Trials, last_rows, rounds_of, trials_of
+from agents.evaluation.row import EpisodeRow
 from agents.evaluation.store import read_faults, read_protocol, read_rows
 
 USAGE = "usage: groundling report RUN_DIR ..."

@@ -6,8 +6,8 @@ from statistics import fmean
 
 from scipy.stats import binomtest
 
-from agents.evaluation.episode import EpisodeRow
 from agents.evaluation.mask import MaskTotals
+from agents.evaluation.row import EpisodeRow
 
 ALL = "all"
 

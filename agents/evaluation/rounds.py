@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agents.evaluation.episode import EpisodeRow
+from agents.evaluation.row import EpisodeRow
 
 
 def rounds_of(protocol: Mapping[str, Any]) -> int:

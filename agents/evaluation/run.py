@@ -20,8 +20,9 @@ from typing import Any, Protocol
 
 from agents.decoding import Decoding
 from agents.evaluation.carrying import Carrying
-from agents.evaluation.episode import EpisodeKey, EpisodeRow, Step
+from agents.evaluation.episode import EpisodeKey, Step
 from agents.evaluation.rollout import RolloutLimits, RolloutTask, rollout
+from agents.evaluation.row import EpisodeRow
 from agents.evaluation.seeds import derive_seed
 from agents.evaluation.store import Fault, RunStore
 from agents.memory import Memory, Note, Scope

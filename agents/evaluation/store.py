@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from agents.errors import RunFolderError
-from agents.evaluation.episode import Episode, EpisodeKey, EpisodeRow
+from agents.evaluation.episode import Episode, EpisodeKey
+from agents.evaluation.row import EpisodeRow
 from agents.memory import Note
 from agents.memory.files import write_notes
 from inference.files import PART, write_atomically

@@ -6,9 +6,9 @@ from statistics import fmean
 from typing import Any
 
 from agents.decoding import ActionMode, PlanLevel
-from agents.evaluation.episode import EpisodeRow
 from agents.evaluation.mask import MaskTotals
 from agents.evaluation.rounds import rounds_of
+from agents.evaluation.row import EpisodeRow
 from agents.evaluation.store import Fault
 
 _HELP_IN_WORDS = "they are in words; the grammar keeps them to numbered lists of short lines"

@@ -1,7 +1,7 @@
 """Memory: what an agent carries from one trial to the next."""
 
 from agents.memory.buffers import DualBuffer
-from agents.memory.note import Moment, Note, NoteKind, digest_of
+from agents.memory.note import Moment, Note, NoteKind, digest_of, pays
 from agents.memory.retrieval import Retrieval
 from agents.memory.settings import Memory, NoMemory, NoteMemory, Scope, SkillMemory
 
@@ -17,4 +17,5 @@ __all__ = [
     "Scope",
     "SkillMemory",
     "digest_of",
+    "pays",
 ]

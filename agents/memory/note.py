@@ -1,7 +1,7 @@
 """A note: what an agent wrote about a moment of an attempt, and the moment itself."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from hashlib import sha256
@@ -15,6 +15,13 @@ class NoteKind(StrEnum):
     """A sub-goal that was reached: what made it work."""
     SOUR = "sour"
     """An attempt that failed: what should have been done."""
+
+
+def pays(reward: float, subgoals: Sequence[str]) -> bool:
+    """Whether an action reached a sub-goal: the world paid for it, or says that part of the goal is
+    true now.
+    """
+    return reward > 0 or bool(subgoals)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +43,8 @@ class Moment:
 
     @property
     def pays(self) -> bool:
-        """Whether a sub-goal was reached: the world paid for it or says so."""
-        return self.reward > 0 or bool(self.subgoals)
+        """See `pays`."""
+        return pays(self.reward, self.subgoals)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents.errors import RunError
-from agents.evaluation.episode import EpisodeRow
+from agents.evaluation.row import EpisodeRow
 from agents.evaluation.seeds import derive_seed
 from agents.evaluation.store import read_rows
 from agents.plans.worlds import WORLD_AGENTS

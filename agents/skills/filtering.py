@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from agents.evaluation.episode import EpisodeRow
+from agents.evaluation.row import EpisodeRow
 from agents.skills.skill import Skill, Trial
 
 

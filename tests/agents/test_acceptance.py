@@ -9,7 +9,8 @@ import pytest
 
 from agents.acceptance import Rejection, rejection
 from agents.decoding import ActionMode, Decoding
-from agents.evaluation.episode import Episode, EpisodeRow, StopReason
+from agents.evaluation.episode import Episode, StopReason
+from agents.evaluation.row import EpisodeRow
 from agents.evaluation.store import read_rows
 from grammars import Grammar
 from inference.engine import Completion, FinishReason, MaskEffect, Request

@@ -7,7 +7,8 @@ import pytest
 
 from agents.acceptance import Rejection
 from agents.decoding import PlanLevel
-from agents.evaluation.episode import Episode, EpisodeRow, StopReason
+from agents.evaluation.episode import Episode, StopReason
+from agents.evaluation.row import EpisodeRow
 from agents.planners import Purpose
 from agents.planners.adaplanner import AdaPlanner, AskMode, ResumeMode
 from agents.prompts.plans import PlanPrompts
