@@ -27,7 +27,6 @@ from agents.planners.planner import (
 from agents.planners.turnwise import TurnwisePlanner
 from agents.plans.worlds import WORLD_AGENTS
 from agents.plans.worlds.agent import Interaction
-from agents.plans.worlds.whereabouts import report_of
 from agents.plans.writing import Writer, Written
 from agents.prompts.plans import PlanExample, PlanPrompts
 from agents.prompts.prose import ProsePrompts, in_words
@@ -57,7 +56,8 @@ class ProsePlanner:
         self._context = replace(context, seed_for=lambda _: context.seed_for(next(numbers)))
         self._turns = TurnwisePlanner(self._context, thoughts=False)
         self._prompts = ProsePrompts.load()
-        examples = PlanPrompts.load(WORLD_AGENTS[context.prompts.world].prompts)
+        self._agent = WORLD_AGENTS[context.prompts.world]
+        examples = PlanPrompts.load(self._agent.prompts)
         self._example = examples.example_for(context.kind, samples, skills)
         self._left = refinements + 1
         """Plans that may still be written."""
@@ -107,7 +107,7 @@ class ProsePlanner:
     async def _revise(self, transcript: Transcript, reason: str) -> None:
         """Have a plan written, the first one or a better one, as long as one may be."""
         first, rejected = not self._plan, None
-        told = f"{reason}\n{report_of(self._past)}" if reason else ""
+        told = f"{reason}\n{self._agent.retold(self._past)}" if reason else ""
         while self._left:
             self._left -= 1
             written = await self._write(transcript, told, rejected, first=first)

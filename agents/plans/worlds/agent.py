@@ -15,6 +15,14 @@ REPORTED = 3
 """Interactions that a report tells, as in the paper."""
 
 
+@dataclass(frozen=True, slots=True)
+class Interaction:
+    """A command and what the world answered."""
+
+    command: str
+    answer: str
+
+
 class WorldAgent(Protocol):
     """`agent` in the plans of one episode. It knows only what the world's texts have said."""
 
@@ -54,13 +62,10 @@ class WorldAgent(Protocol):
         """Where the agent is, what it holds, and its last three interactions."""
         ...
 
-
-@dataclass(frozen=True, slots=True)
-class Interaction:
-    """A command and what the world answered."""
-
-    command: str
-    answer: str
+    @staticmethod
+    def retold(past: Sequence[Interaction]) -> str:
+        """The report of an agent that has given these commands itself, from texts alone."""
+        ...
 
 
 class Interactions:

@@ -13,11 +13,12 @@ step again.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from agents.plans.host import PlanValue
-from agents.plans.worlds.agent import Act, Interactions
+from agents.plans.worlds.agent import Act, Interaction, Interactions
+from agents.plans.worlds.whereabouts import report_of
 from envs.world import Affordances, Observation
 from grammars.plans.household import household_plans, household_slots
 from grammars.plans.world import PlanWorld
@@ -93,6 +94,11 @@ class HouseholdAgent:
     def report(self) -> str:
         """See `WorldAgent.report`."""
         return self._interactions.report(self._location, self._holding, self._breach)
+
+    @staticmethod
+    def retold(past: Sequence[Interaction]) -> str:
+        """See `WorldAgent.retold`."""
+        return report_of(past)
 
     async def _goto(self, receptacle: str) -> str:
         if receptacle != self._location:

@@ -9,11 +9,11 @@ The report has no place and no hands to tell of: it says what was done last and 
 the page, and shows the page.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from agents.plans.host import PlanValue
-from agents.plans.worlds.agent import REPORTED, Act
+from agents.plans.worlds.agent import REPORTED, Act, Interaction
 from envs.world import Affordances, Observation
 from grammars.browser import CLASS, ID, TEXT
 from grammars.plans.browser import browser_plans, browser_slots
@@ -27,6 +27,8 @@ _COMMANDS = {
     "move_mouse_on": "move mouse on",
 }
 """How the world calls what a method does."""
+_NOTHING = "othing happened."
+"""How the world ends what it says of an action that did nothing."""
 _CHANGED, _SAME = "The page changed.", "The page stayed as it was."
 
 
@@ -91,6 +93,15 @@ class MiniWobAgent:
         """See `WorldAgent.report`."""
         done = ["The last things I did:", *self._done[-REPORTED:]] if self._done else []
         return "\n".join([*done, "The page now:", self._state])
+
+    @staticmethod
+    def retold(past: Sequence[Interaction]) -> str:
+        """See `WorldAgent.retold`. The pages themselves stand in the transcript."""
+        lines = ["The last things I did:"]
+        for each in past[-REPORTED:]:
+            lines.append(f"> {each.command}")
+            lines += [each.answer] if each.answer.endswith(_NOTHING) else []
+        return "\n".join(lines)
 
     @property
     def _elements(self) -> tuple[str, ...]:

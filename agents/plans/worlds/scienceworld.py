@@ -8,12 +8,13 @@ in the agent's hands, else with the first one.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from agents.plans.host import PlanValue
 from agents.plans.worlds import looks
-from agents.plans.worlds.agent import Act, Interactions
+from agents.plans.worlds.agent import Act, Interaction, Interactions
+from agents.plans.worlds.whereabouts import report_of
 from envs.world import Affordances, Observation
 from grammars.plans.scienceworld import (
     MARK,
@@ -91,6 +92,11 @@ class ScienceWorldAgent:
         """See `WorldAgent.report`."""
         holding = ", ".join(self._holding) or NOTHING
         return self._interactions.report(self._location, holding)
+
+    @staticmethod
+    def retold(past: Sequence[Interaction]) -> str:
+        """See `WorldAgent.retold`."""
+        return report_of(past)
 
     async def _go_to(self, room: str) -> str:
         if room == self._location:

@@ -106,6 +106,18 @@ async def test_the_report_says_what_was_done_whether_it_changed_the_page_and_sho
     )
 
 
+async def test_a_plan_in_words_is_told_what_was_done_and_what_came_to_nothing() -> None:
+    decoding = Decoding(actions=ActionMode.template, plan=PlanLevel.syntax)
+    wrong = "click //button[@id='send'][2]"
+    said = ["1. Send it", wrong, "1. Type and send", f"click {FIELD}", "type Mina", f"click {SEND}"]
+    episode = await play(ScriptedEngine(said), AdaPlanner(code=False), decoding)
+    assert episode.won
+    assert episode.plans[1].reason == (
+        f'the world did not understand "{wrong}".\nThe last things I did:\n> {wrong}\n'
+        "No element of the page matches //button[@id='send'][2]; nothing happened."
+    )
+
+
 def test_it_knows_what_the_page_shows_and_nothing_else() -> None:
     agent = agent_on(ToyPage())
     assert agent.attribute("elements") == [FIELD, SEND, BACK]

@@ -70,7 +70,7 @@ def answer(task: Located, goal: str, question: str) -> str:
     """What a plan asks the model."""
     if task.page == "terminal":
         ending = re.search(r"extension (\.\w+)", goal)
-        listed = re.findall(r'class="output">(.*?)<', question)[-1].split()
+        listed: list[str] = re.findall(r'class="output">(.*?)<', question)[-1].split()
         return next(
             file for file in listed if (file.endswith(ending[1]) if ending else "." not in file)
         )
