@@ -18,13 +18,14 @@ from agents.evaluation.rounds import Trials
 RESAMPLES = 9999
 HEADINGS = (
     *("n", "miss", "won\n1st", "won\nlast", "95% CI"),
-    *("score\n1st", "95% CI", "score\nbest", "score\nlast", "95% CI", "rounds"),
+    *("clamp\n1st", "95% CI", "clamp\nbest", "clamp\nlast", "95% CI", "rounds"),
 )
 LEGEND = (
     "by round: n: tasks whose rounds are whole; 1st, best, last: the first round, the best one and"
-    " the last one of each task, which is its first success or its last allowed try; score: mean"
-    " points at the end of that round; 95% CI: Wilson's for won, of a bootstrap over tasks for"
-    " scores; rounds: mean number played; in the tables above, a task counts with its last round"
+    " the last one of each task, which is its first success or its last allowed try; clamp: mean"
+    " points at the end of that round, failures 0; 95% CI: Wilson's for won, of a bootstrap over"
+    " tasks for points; rounds: mean number played; in the tables above, a task counts with its last"
+    " round"
 )
 
 
@@ -38,6 +39,7 @@ class Gains:
     won_first: int
     won_last: int
     first: float | None
+    """Mean points at the end of the first round, failures counted 0, as in Sweet&Sour."""
     best: float | None
     last: float | None
     first_interval: Interval | None
@@ -54,11 +56,11 @@ class Gains:
             missing=planned - len(trials),
             won_first=sum(each.first.won for each in trials),
             won_last=sum(each.last.won for each in trials),
-            first=_mean(each.first.last_score for each in trials),
-            best=_mean(each.best_score for each in trials),
-            last=_mean(each.last.last_score for each in trials),
-            first_interval=_interval([(e.first.task, e.first.last_score) for e in trials]),
-            last_interval=_interval([(e.last.task, e.last.last_score) for e in trials]),
+            first=_mean(each.first.clamped_score for each in trials),
+            best=_mean(max(0.0, each.best_score) for each in trials),
+            last=_mean(each.last.clamped_score for each in trials),
+            first_interval=_interval([(e.first.task, e.first.clamped_score) for e in trials]),
+            last_interval=_interval([(e.last.task, e.last.clamped_score) for e in trials]),
             rounds=_mean(len(each.rows) for each in trials),
         )
 

@@ -70,10 +70,10 @@ async def test_first_best_and_last_stand_in_one_table_with_a_line_a_run(tmp_path
     assert code == 0
     learned, fell = line(said, "sweet_sour m"), line(said, "act m")
     assert learned[2:] == [
-        *("3", "0", "0%", "100%", "44%-100%", "-100.0", "-", "100.0", "100.0", "-", "2.0")
+        *("3", "0", "0%", "100%", "44%-100%", "0.0", "-", "100.0", "100.0", "-", "2.0")
     ]
     assert fell[2:] == [
-        *("3", "0", "0%", "0%", "0%-56%", "-100.0", "-", "-100.0", "-100.0", "-", "2.0")
+        *("3", "0", "0%", "0%", "0%-56%", "0.0", "-", "0.0", "0.0", "-", "2.0")
     ]
     assert "round 1: 0 of 3 won, score -100.0; round 2: 3 of 3 won, score 100.0\n" in said
     assert "act, reflection sweet_sour, memory managed in corridor with m on scripted" in said
