@@ -1,6 +1,7 @@
 import pytest
 
-from agents.planners.adaplanner.resuming import first_difference, steps_of
+from agents.planners.adaplanner.resuming import first_difference
+from agents.plans.steps import steps_of
 
 
 def plan(*steps: str, general: str = "x") -> str:
