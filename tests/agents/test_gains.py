@@ -72,9 +72,7 @@ async def test_first_best_and_last_stand_in_one_table_with_a_line_a_run(tmp_path
     assert learned[2:] == [
         *("3", "0", "0%", "100%", "44%-100%", "0.0", "-", "100.0", "100.0", "-", "2.0")
     ]
-    assert fell[2:] == [
-        *("3", "0", "0%", "0%", "0%-56%", "0.0", "-", "0.0", "0.0", "-", "2.0")
-    ]
+    assert fell[2:] == [*("3", "0", "0%", "0%", "0%-56%", "0.0", "-", "0.0", "0.0", "-", "2.0")]
     assert "round 1: 0 of 3 won, score -100.0; round 2: 3 of 3 won, score 100.0\n" in said
     assert "act, reflection sweet_sour, memory managed in corridor with m on scripted" in said
     assert "5 steps at most, 4 rounds at most" in said.replace("\n", " ")
