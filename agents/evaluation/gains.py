@@ -24,8 +24,8 @@ LEGEND = (
     "by round: n: tasks whose rounds are whole; 1st, best, last: the first round, the best one and"
     " the last one of each task, which is its first success or its last allowed try; clamp: mean"
     " points at the end of that round, failures 0; 95% CI: Wilson's for won, of a bootstrap over"
-    " tasks for points; rounds: mean number played; in the tables above, a task counts with its last"
-    " round"
+    " tasks for points; rounds: mean number played; in the tables above, a task counts with its"
+    " last round"
 )
 
 
