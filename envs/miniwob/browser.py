@@ -13,7 +13,7 @@ import asyncio
 import os
 import threading
 from collections.abc import Coroutine
-from concurrent.futures import TimeoutError as CallTimeout
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,6 +29,9 @@ from envs.miniwob.page import Page
 
 CALL_SECONDS = 120.0
 """A step takes 10 to 100 ms, a page 0.3 to 3 s on a busy machine."""
+
+CLOSE_SECONDS = 20.0
+"""For each of the steps of closing."""
 
 NO_NETWORK = (
     "--proxy-server=http://nowhere.invalid:9",
@@ -101,7 +104,7 @@ class Browser:
         future = asyncio.run_coroutine_threadsafe(call, self._loop)
         try:
             return future.result(CALL_SECONDS)
-        except CallTimeout as error:
+        except TimeoutError as error:
             future.cancel()
             raise WorldFault(
                 f"the browser did not answer on {doing} within {CALL_SECONDS:.0f} s"
@@ -115,9 +118,8 @@ class Browser:
         if self._closed:
             return
         try:
-            self.run(self._stop(), "close")
-        except WorldFault:
-            pass  # it was already gone
+            with suppress(WorldFault):  # it may be gone already
+                self.run(self._stop(), "close")
         finally:
             self._closed = True
             self._loop.call_soon_threadsafe(self._loop.stop)
@@ -140,10 +142,17 @@ class Browser:
         )
 
     async def _stop(self) -> None:
-        try:
-            if self._browser is not None:
-                await self._browser.close()
-        finally:
-            if self._playwright is not None:
-                await self._playwright.stop()
+        """End all processes in order; those that do not end on a busy machine are killed."""
+        if self._browser is not None:
+            with suppress(Error, TimeoutError):
+                await asyncio.wait_for(self._browser.close(), CLOSE_SECONDS)
+        if self._playwright is not None:
+            # Asked a second time, Playwright kills the browser, whose processes are one group.
+            with suppress(Error, TimeoutError):
+                await asyncio.wait_for(self._playwright.stop(), CLOSE_SECONDS)
+            if self._driver.returncode is None:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._driver.wait(), CLOSE_SECONDS)
+            if self._driver.returncode is None:
+                self._driver.kill()
                 await self._driver.wait()

@@ -312,6 +312,18 @@ def test_close_leaves_no_process_no_thread_and_no_file(miniwob_config: MiniWob) 
     assert psutil.Process().num_fds() <= files
 
 
+def test_a_browser_that_does_not_end_is_killed(
+    own: MiniWobTasks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started(own)
+    assert own.browser_pid is not None
+    processes = family(own.browser_pid)
+    chromium(own.browser_pid).suspend()
+    monkeypatch.setattr("envs.miniwob.browser.CLOSE_SECONDS", 2.0)
+    own.close()
+    assert left_of(processes) == []
+
+
 PARENT = """
 import os, signal, sys, time
 from envs.miniwob import MiniWob
@@ -326,8 +338,8 @@ if child == 0:
     os.closerange(0, 3)
     time.sleep(60)
     os._exit(0)
-print(world.browser_pid, child, flush=True)
 try:
+    print(world.browser_pid, child, flush=True)
     time.sleep(60)
 except KeyboardInterrupt:
     time.sleep(0.5)  # long enough for a browser that heard the Ctrl-C, too
