@@ -27,7 +27,7 @@ from inference.server.launch import installed, visible_gpus
 
 GIB = 2**30
 LITTLE_DISK_GIB = 5.0
-TOLD = ("java", "engine", "textworld", "split", "wording", "left out")
+TOLD = ("java", "browser", "engine", "textworld", "split", "wording", "left out")
 """What of a world's card is said, where it is there."""
 SHOWN = 5
 """So many unsound tasks are named."""
