@@ -30,8 +30,8 @@ from envs.miniwob.page import Page
 CALL_SECONDS = 120.0
 """A step takes 10 to 100 ms, a page 0.3 to 3 s on a busy machine."""
 
-CLOSE_SECONDS = 20.0
-"""For each of the steps of closing."""
+CLOSE_SECONDS = 45.0
+"""Until Playwright is killed, which ends a browser but leaves its folder of temporary files."""
 
 NO_NETWORK = (
     "--proxy-server=http://nowhere.invalid:9",
@@ -127,7 +127,7 @@ class Browser:
             self._loop.close()
 
     async def _start(self) -> None:
-        manager = async_playwright()
+        manager: Any = async_playwright()
         self._playwright = await manager.start()
         # Playwright's own names for the process and its pipe: it offers no others.
         self._driver: Any = manager._client._transport._proc
@@ -142,17 +142,11 @@ class Browser:
         )
 
     async def _stop(self) -> None:
-        """End all processes in order; those that do not end on a busy machine are killed."""
-        if self._browser is not None:
-            with suppress(Error, TimeoutError):
-                await asyncio.wait_for(self._browser.close(), CLOSE_SECONDS)
-        if self._playwright is not None:
-            # Asked a second time, Playwright kills the browser, whose processes are one group.
-            with suppress(Error, TimeoutError):
-                await asyncio.wait_for(self._playwright.stop(), CLOSE_SECONDS)
-            if self._driver.returncode is None:
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(self._driver.wait(), CLOSE_SECONDS)
-            if self._driver.returncode is None:
-                self._driver.kill()
-                await self._driver.wait()
+        """End all processes in order. Playwright gives the browser 30 seconds, then kills it."""
+        if self._playwright is None:
+            return
+        with suppress(Error, TimeoutError):
+            await asyncio.wait_for(self._playwright.stop(), CLOSE_SECONDS)
+        if self._driver.returncode is None:
+            self._driver.kill()
+            await self._driver.wait()

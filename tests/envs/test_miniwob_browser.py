@@ -312,16 +312,15 @@ def test_close_leaves_no_process_no_thread_and_no_file(miniwob_config: MiniWob) 
     assert psutil.Process().num_fds() <= files
 
 
-def test_a_browser_that_does_not_end_is_killed(
-    own: MiniWobTasks, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.slow
+def test_a_browser_that_does_not_end_is_killed(own: MiniWobTasks) -> None:
     started(own)
     assert own.browser_pid is not None
-    processes = family(own.browser_pid)
+    processes, folder = family(own.browser_pid), profile(chromium(own.browser_pid))
     chromium(own.browser_pid).suspend()
-    monkeypatch.setattr("envs.miniwob.browser.CLOSE_SECONDS", 2.0)
     own.close()
     assert left_of(processes) == []
+    assert not folder.exists()
 
 
 PARENT = """
@@ -329,6 +328,7 @@ import os, signal, sys, time
 from envs.miniwob import MiniWob
 from envs.world import Affordances
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 world = MiniWob(tasks=["login-user"], variations=1).open(slots=1)
 episode = world.make(world.tasks[0], Affordances.NONE)
 episode.reset()
