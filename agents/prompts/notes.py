@@ -8,6 +8,13 @@ from jinja2 import Environment, StrictUndefined, Template
 
 from agents.memory.note import Moment, Note, NoteKind
 
+BEGINNINGS = {
+    NoteKind.SWEET: "What worked, and why: ",
+    NoteKind.SOUR: "What went wrong, and what to do instead: ",
+}
+"""What is given of the answer, before the note itself. Without it Qwen2.5-Coder-0.5B repeated the question that asked for
+the note, gave a command, or apologised, in 25 of 71 notes."""
+
 _JINJA = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 
 

@@ -18,6 +18,7 @@ from agents.reflection.settings import Reflection
 from agents.transcript import ContextWindow, Transcript
 from envs.world import Observation
 from grammars import answers
+from grammars.forms import Prefixed
 from inference.engine import Message
 
 
@@ -108,20 +109,23 @@ class Hindsight:
             lambda _: context.seed_for(number),
             Purpose.REFLECT,
         )
-        written = await writer.fill(answers.paragraph(), fitted.messages, most)
+        beginning = prompts.BEGINNINGS[kind]
+        form = Prefixed(beginning, answers.paragraph())
+        written = await writer.fill(form, fitted.messages, most)
+        text = written.text.removeprefix(beginning)
         (call,) = written.calls
         self._records.append(
             ReflectionRecord(
                 kind=kind,
                 step=moment.step,
-                text=written.text,
+                text=text,
                 rejected=written.rejected,
                 call=replace(call, dropped_turns=fitted.dropped_turns),
             )
         )
         if written.rejected:
             return None
-        note = Note(kind=kind, text=written.text, moment=moment)
+        note = Note(kind=kind, text=text, moment=moment)
         self._buffers.add(note)
         return note
 

@@ -15,7 +15,7 @@ from agents.planners import Purpose
 from agents.reflection import NoReflection, Reflection
 from grammars import answers
 from grammars.forms import Blank
-from inference.engine import Request
+from inference.engine import Message, Request
 from inference.random_engine import RandomEngine
 from inference.scripted import ScriptedEngine
 from tests.agents.corridor import CorridorTasks
@@ -119,8 +119,9 @@ async def test_a_note_is_asked_for_at_the_end_of_the_planners_own_prompt(tmp_pat
     """So that a server finds all of it in its prefix cache."""
     acting, noting, _ = await asked(tmp_path, SWEET_ONLY, MANAGED, rounds=1, planner=REACT)
     assert noting.messages[: len(acting.messages)] == acting.messages
-    said, heard = noting.messages[len(acting.messages) :]
+    said, heard, begun = noting.messages[len(acting.messages) :]
     assert said.content == "east"
+    assert begun == Message("assistant", "What worked, and why: ")
     assert heard.content.startswith("You walk east.\n\nYou have just reached a part of your goal")
 
 
