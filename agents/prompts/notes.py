@@ -12,8 +12,8 @@ BEGINNINGS = {
     NoteKind.SWEET: "What worked, and why: ",
     NoteKind.SOUR: "What went wrong, and what to do instead: ",
 }
-"""What is given of the answer, before the note itself. Without it Qwen2.5-Coder-0.5B repeated the question that asked for
-the note, gave a command, or apologised, in 25 of 71 notes."""
+"""What is given of the answer, before the note itself. Without it Qwen2.5-Coder-0.5B repeated the
+question that asked for the note, gave a command, or apologised, in 25 of 71 notes."""
 
 _JINJA = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 
