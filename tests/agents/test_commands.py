@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -344,6 +345,8 @@ def test_a_stopped_run_says_how_to_go_on_and_leaves_no_process(
         text=True,
         cwd=ROOT,
         start_new_session=True,
+        # Under nohup the tests themselves ignore it, and so would the run.
+        preexec_fn=partial(signal.signal, signal.SIGHUP, signal.SIG_DFL),
     ) as process:
         assert process.stdout is not None
         for line in process.stdout:
