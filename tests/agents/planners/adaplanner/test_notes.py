@@ -118,5 +118,5 @@ async def test_a_plan_that_gives_up_is_noted_as_a_failure() -> None:
     episode = await play(engine, refinements=0)
     assert [entry.kind for entry in episode.reflections] == ["sweet", "sour"]
     asked = next(r for r in engine.requests if ".reflect1" in r.id)
-    assert "you stopped, and the task is not done" in asked.messages[-1].content
+    assert "you stopped, and the task is not done" in asked.messages[-2].content
     assert episode.notes[0].moment.action == "go to countertop 1"
