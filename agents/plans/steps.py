@@ -1,8 +1,8 @@
 """The steps of a plan as text, and whether a revision does again what has failed.
 
-A greedy small model writes the failed plan again, whatever it is told about it (Qwen2.5-Coder-0.5B
-in all of 27 revisions). What counts is what a step does: not its title and not what it would say
-if it failed.
+A greedy small model writes the failed plan again, whatever it is told about it: Qwen2.5-Coder-0.5B
+did the failed step again in all 18 revisions of 36 games. What counts is what a step does, not its
+title and not what it would say if it failed.
 """
 
 import re
