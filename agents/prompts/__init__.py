@@ -11,9 +11,9 @@ from hashlib import sha256
 from importlib import resources
 
 import yaml
-from jinja2 import Environment, StrictUndefined
 
 from agents.prompts import listing
+from agents.prompts.templates import template_of
 from envs.world import Observation
 from inference.engine import Message
 
@@ -22,8 +22,6 @@ THOUGHT_ANSWER = "OK."
 
 FOLDERS = {"alfworld": "household"}
 """From a world to its folder where that has another name: worlds that speak alike share one."""
-
-_JINJA = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +69,7 @@ class PromptSet:
 
     def example(self, templates: Sequence[str]) -> Example:
         """The worked example as a game says it that has commands of these forms."""
-        said = yaml.safe_load(_JINJA.from_string(self.source).render(templates=list(templates)))
+        said = yaml.safe_load(template_of(self.source).render(templates=list(templates)))
         return Example(
             goal=said["goal"],
             look=said["look"],
@@ -101,9 +99,7 @@ class PromptSet:
         Instructions, the worked example (without its thoughts for an agent that has none), what is
         remembered, the task.
         """
-        system = _JINJA.from_string(self.system).render(
-            thoughts=thoughts, templates=list(first.templates)
-        )
+        system = template_of(self.system).render(thoughts=thoughts, templates=list(first.templates))
         messages = [Message("system", system.strip())]
         example = self.example(first.templates)
         heard = _opening(example.goal, example.look)

@@ -1,11 +1,10 @@
 """Prompts of RCI (Kim et al. 2023): each is added to the end of a world's own."""
 
 from dataclasses import dataclass
-from importlib import resources
 
-from jinja2 import Environment, StrictUndefined, Template
+from jinja2 import Template
 
-_JINJA = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+from agents.prompts import templates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,17 +29,4 @@ class RciPrompts:
     @classmethod
     def load(cls) -> "RciPrompts":
         """Read the files."""
-        folder = resources.files(__package__) / "rci"
-
-        def template(name: str) -> Template:
-            return _JINJA.from_string((folder / f"{name}.j2").read_text(encoding="utf-8"))
-
-        return cls(
-            plan=template("plan"),
-            criticise=template("criticise"),
-            improve=template("improve"),
-            step=template("step"),
-            state=template("state"),
-            act=template("act"),
-            rejected=template("rejected"),
-        )
+        return templates.load(cls, "rci")

@@ -1,12 +1,9 @@
 """Prompts of looking back: what is asked for a note, and how notes stand in later prompts."""
 
 from collections.abc import Sequence
-from functools import cache
-from importlib import resources
-
-from jinja2 import Environment, StrictUndefined, Template
 
 from agents.memory.note import Moment, Note, NoteKind
+from agents.prompts.templates import template
 
 BEGINNINGS = {
     NoteKind.SWEET: "What worked, and why: ",
@@ -15,30 +12,21 @@ BEGINNINGS = {
 """What is given of the answer, before the note itself. Without it Qwen2.5-Coder-0.5B repeated the
 question that asked for the note, gave a command, or apologised, in 25 of 71 notes."""
 
-_JINJA = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-
 
 def question(kind: NoteKind, moment: Moment, stop: str = "") -> str:
     """What asks for a note; `stop` is why the attempt ended, for a sour one. It follows the
     transcript.
     """
-    return _template(f"reflection/{kind}.j2").render(moment=moment, stop=stop).rstrip()
+    return template(f"reflection/{kind}.j2").render(moment=moment, stop=stop).rstrip()
 
 
 def remembered(notes: Sequence[Note], task: str) -> str:
     """Notes of earlier attempts, for the beginning of one at this task; empty if there are none."""
     if not notes:
         return ""
-    return _template("memory/remembered.j2").render(notes=notes, task=task).strip()
+    return template("memory/remembered.j2").render(notes=notes, task=task).strip()
 
 
 def at_once(note: Note) -> str:
     """A note of the running attempt, after the observation that it is about."""
-    return _template("memory/at_once.j2").render(note=note).strip()
-
-
-@cache
-def _template(path: str) -> Template:
-    return _JINJA.from_string(
-        resources.files("agents.prompts").joinpath(path).read_text(encoding="utf-8")
-    )
+    return template("memory/at_once.j2").render(note=note).strip()

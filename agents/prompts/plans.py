@@ -9,12 +9,11 @@ from importlib import resources
 from types import MappingProxyType
 
 import yaml
-from jinja2 import Environment, StrictUndefined
 
+from agents.prompts.templates import template_of
 from grammars.plans.skeleton import Skeleton
 from inference.engine import Message
 
-_JINJA = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 _NONE: Mapping[str, "PlanExample"] = MappingProxyType({})
 
 
@@ -97,7 +96,7 @@ class PlanPrompts:
         remembered: str = "",
     ) -> tuple[Message, ...]:
         """The prompt for a plan; `look` is what the agent sees first."""
-        text = _JINJA.from_string(self.template).render(
+        text = template_of(self.template).render(
             task=task,
             receptacles=list(receptacles),
             look=look,

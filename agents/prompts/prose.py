@@ -2,11 +2,11 @@
 
 import re
 from dataclasses import dataclass
-from importlib import resources
 
-from jinja2 import Environment, StrictUndefined, Template
+from jinja2 import Template
 
-_JINJA = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+from agents.prompts import templates
+
 _TITLE = re.compile(r"print\('\[Step (\d+)\] (.*)'\)")
 
 
@@ -26,17 +26,7 @@ class ProsePrompts:
     @classmethod
     def load(cls) -> "ProsePrompts":
         """Read the files."""
-        folder = resources.files(__package__) / "adaplanner" / "prose"
-
-        def template(name: str) -> Template:
-            return _JINJA.from_string((folder / f"{name}.j2").read_text(encoding="utf-8"))
-
-        return cls(
-            plan=template("plan"),
-            act=template("act"),
-            refine=template("refine"),
-            rejected=template("rejected"),
-        )
+        return templates.load(cls, "adaplanner/prose")
 
 
 def in_words(plan: str) -> str:

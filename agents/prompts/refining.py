@@ -1,11 +1,10 @@
 """Prompts for what follows a plan that did not do: revise it, resume it, mend its syntax."""
 
 from dataclasses import dataclass
-from importlib import resources
 
-from jinja2 import Environment, StrictUndefined, Template
+from jinja2 import Template
 
-_JINJA = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+from agents.prompts import templates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,14 +23,4 @@ class RefiningPrompts:
     @classmethod
     def load(cls) -> "RefiningPrompts":
         """Read the files."""
-        folder = resources.files(__package__) / "adaplanner"
-
-        def template(name: str) -> Template:
-            return _JINJA.from_string((folder / f"{name}.j2").read_text(encoding="utf-8"))
-
-        return cls(
-            refine=template("refine"),
-            rejected=template("rejected"),
-            resume=template("resume"),
-            check=template("check"),
-        )
+        return templates.load(cls, "adaplanner")
