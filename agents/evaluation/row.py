@@ -37,7 +37,10 @@ class EpisodeRow:
     cut_thoughts: int
     """Those that the token limit cut short."""
     refinements: int
-    """Plans that were written after the first."""
+    """Plans that were written after the first, because the one before had failed or was not taken.
+    """
+    improvements: int = 0
+    """Plans that were written because the model had criticised the one before, untried."""
     rejected_plans: int
     """Plans that were not run: cut short, or not what was asked for."""
     questions: int
@@ -95,7 +98,8 @@ class EpisodeRow:
                 for call in calls
             )
             - sum(step.rejected is Rejection.TRUNCATED for step in episode.steps),
-            refinements=max(0, len(episode.plans) - 1),
+            refinements=sum(not plan.criticised for plan in episode.plans[1:]),
+            improvements=sum(plan.criticised for plan in episode.plans),
             rejected_plans=sum(plan.rejected is not None for plan in episode.plans),
             questions=len({call.request_id.rpartition(".b")[0] for call in asked}),
             subgoals=sum(pays(step.reward, step.subgoals) for step in episode.steps),

@@ -87,14 +87,16 @@ def acceptance(rows: Iterable[EpisodeRow]) -> str:
 def planning(rows: Sequence[EpisodeRow]) -> str:
     """How much was planned; empty where nothing was."""
     revised = sum(row.refinements for row in rows)
+    improved = sum(row.improvements for row in rows)
     asked = sum(row.questions for row in rows)
     rejected = sum(row.rejected_plans for row in rows)
-    if not revised + asked + rejected:
+    if not revised + improved + asked + rejected:
         return ""
-    return (
+    told = (
         f"plans: {revised} revisions in {sum(row.refinements > 0 for row in rows)} of {len(rows)}"
         f" episodes, {rejected} plans not taken; {asked} questions asked by plans"
     )
+    return f"{told}; {improved} plans improved after a critique, untried" if improved else told
 
 
 def by_round(protocol: Mapping[str, Any], rows: Sequence[EpisodeRow]) -> str:

@@ -145,7 +145,10 @@ class PlanRecord:
     rejected: Rejection | None
     """Why it was not run."""
     reason: str
-    """What was wrong with the plan before, as the model was told; empty for the first."""
+    """What was wrong with the plan before, as the model was told or said itself; empty for the
+    first."""
+    criticised: bool = False
+    """The plan before was not tried: the model criticised it and wrote this one in its place."""
     failed_step: int | None
     """The step at which the plan before broke off; None if that is not known."""
     start_from: int

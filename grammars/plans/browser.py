@@ -46,8 +46,10 @@ _QUOTED = re.compile(r'"([^"\n]+)"')
 _TIME = re.compile(r"\b(\d+):(\d+) ([AP]M)\b")
 _MARKS = " ,.:;?!()'\""
 """What may stand around words that are meant."""
-_LONGEST_RUN = 12
-"""Words of a goal that are typed in one go, at most."""
+_LONGEST_RUN = 4
+"""Words of a goal that are typed in one go without being quoted: a name, a date, a title. Every
+option is rated by the model when a plan is revised, and all runs of a long goal are hundreds; on
+the 53 pages of the paper what is longer than a word is quoted, or a time."""
 
 EMAIL_BUTTONS = ("email-reply", "email-forward", "trash", "star")
 """The classes of the buttons of an email."""
@@ -81,8 +83,9 @@ def browser_slots(
     """What can stand in the slots of a skeleton on this page; empty where nothing can.
 
     An `element` or an `option` is an XPath, as a Python literal; a `name` is a text of the page; a
-    `text` is any run of words of the goal, as it stands there and without the marks around it, or
-    what is left of a time without any marks, since fields of several parts take it so.
+    `text` is what the goal quotes, any word of it, and, where it quotes nothing, any short run of
+    its words, as they stand there and without the marks around them; or what is left of a time
+    without any marks, since fields of several parts take it so.
     """
     said = tuple(filter(_plain, dict.fromkeys(_runs(goal))))
     return {
@@ -98,10 +101,12 @@ def browser_slots(
 
 def _runs(goal: str) -> Iterator[str]:
     """What the goal quotes, then runs of its words, the short ones first."""
-    yield from _QUOTED.findall(goal)
+    quoted = _QUOTED.findall(goal)
+    yield from quoted
     yield from ("".join(time) for time in _TIME.findall(goal))
     words = re.split(r"[\s>]+", goal)
-    for length in range(1, min(len(words), _LONGEST_RUN) + 1):
+    longest = 1 if quoted else _LONGEST_RUN
+    for length in range(1, min(len(words), longest) + 1):
         for start in range(len(words) - length + 1):
             run = " ".join(words[start : start + length])
             yield run.strip(_MARKS)

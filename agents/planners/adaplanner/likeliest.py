@@ -6,8 +6,12 @@ likelier it finds an option with the task before it than with no task (as the an
 put in order, see `asking`; a small model copies the worked example's names whatever the task is).
 Every other option stands behind the failed one, or before it, by some distance; the change with the
 smallest is made that has not failed too.
+
+A number follows from what was said when the plan failed (`The number is higher than 5`) more than
+from the task, so that both are taken out where numbers are rated without the task.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,6 +23,15 @@ _AROUND = " ,.:;'\n"
 """What an answer to a slot holds besides its name."""
 
 _NO_TASK = "do what is to be done."
+_NOTHING_SAID = "it did not work."
+
+MOST_RATED = 64
+"""Options rated for one blank, the first ones of its form, which names what is plainest first.
+
+Each costs two prompts or more, and a browser's form may have hundreds. No home's has as many.
+"""
+
+_NUMBERED = re.compile(r" \d+$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,13 +59,15 @@ async def likeliest_other(
     failed: Sequence[tuple[str, ...]],
     blamed: str,
     goal: str,
+    said_of_it: str,
     name: str,
 ) -> Revision | None:
     """Change one answer of the last of the `failed` fillings; None if there is nothing to change.
 
     Every blank of the form is a choice. Only what `blamed` names is changed, the code of the failed
-    step or of the whole plan, and never to the same name with another number. `goal` is the task as
-    messages and form say it; `name` begins the ids of the requests.
+    step or of the whole plan, and never to the same name with another number. `goal` is the task
+    and `said_of_it` why the plan failed, both as messages and form say them; `name` begins the ids
+    of the requests. Of a blank with very many options the first `MOST_RATED` are looked at.
 
     Raises:
         EngineFault, RequestError: as `Engine.rate`.
@@ -63,20 +78,23 @@ async def likeliest_other(
     for number, said in enumerate(last):
         blank = form.next(last[:number])
         assert isinstance(blank, Blank)
-        options = blank.grammar.options
+        options = tuple(dict.fromkeys((*blank.grammar.options[:MOST_RATED], said)))
         others = [option for option in options if _word(option) != _word(said)]
         if not others or said.strip(_AROUND) not in blamed:
             continue
         begun = text_of(form, last[:number])
         asked = (*messages, Message("assistant", begun))
         ratings = []
-        for part, shown in enumerate((asked, _without(goal, asked))):
+        anyhow = _without(goal, _NO_TASK, asked)
+        if all(_word(option).isdigit() for option in options):
+            anyhow = _without(said_of_it, _NOTHING_SAID, anyhow)
+        for part, shown in enumerate((asked, anyhow)):
             request = RatingRequest(id=f"{name}.b{number}.{part}", messages=shown, options=options)
             ratings.append(await engine.rate(request))
             calls.append(ModelCall.rated(request, ratings[-1], "", Purpose.REFINE))
         gain = {
-            option: here - anyhow
-            for option, here, anyhow in zip(
+            option: here - without
+            for option, here, without in zip(
                 options, ratings[0].logprobs, ratings[1].logprobs, strict=True
             )
         }
@@ -89,11 +107,14 @@ async def likeliest_other(
     return None
 
 
-def _without(goal: str, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+def _without(said: str, instead: str, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    if not said:
+        return messages
     return tuple(
-        Message(message.role, message.content.replace(goal, _NO_TASK)) for message in messages
+        Message(message.role, message.content.replace(said, instead)) for message in messages
     )
 
 
 def _word(option: str) -> str:
-    return option.strip(_AROUND).rstrip("0123456789 ")
+    """The name in an option, without the number of a thing of that name."""
+    return _NUMBERED.sub("", option.strip(_AROUND))

@@ -193,6 +193,7 @@ class EpisodePlanner:
             [tried.answers for tried in self._tried],
             "\n".join(deeds(blamed)),
             " ".join(task.goal.split()),
+            failure.reason.strip(),
             name,
         )
         if found is None:

@@ -82,14 +82,15 @@ class RciPlanner:
             again = self._prompts.rejected.render(reason=rejected.value) if rejected else ""
             written = await self._plan_from(transcript, f"{asking.strip()}\n{again}", Purpose.PLAN)
             rejected = written.rejected
-            self._take(written, "")
+            self._take(written)
             if self._plan:
                 break
         for _ in range(self._critiques if self._plan else 0):
             asking = self._prompts.criticise.render(task=task, plan=self._plan, **self._example)
             critique = await self._line(transcript, asking, answers.line(), Purpose.CRITICISE)
             asking = self._prompts.improve.render(task=task, plan=self._plan, critique=critique)
-            self._take(await self._plan_from(transcript, asking, Purpose.REFINE), critique)
+            improved = await self._plan_from(transcript, asking, Purpose.REFINE)
+            self._take(improved, improves=True, critique=critique)
 
     async def _next_step(self, transcript: Transcript) -> str:
         """Task grounding: a line of the plan; under a grammar, as it stands there."""
@@ -143,14 +144,15 @@ class RciPlanner:
         self._calls += (replace(call, dropped_turns=fitted.dropped_turns) for call in written.calls)
         return written
 
-    def _take(self, written: Written, reason: str) -> None:
+    def _take(self, written: Written, *, improves: bool = False, critique: str = "") -> None:
         constrained = self._context.decoding.actions.constrains
         self._plans.append(
             PlanRecord(
                 text=written.text,
                 level=(PlanLevel.syntax if constrained else PlanLevel.free).value,
                 rejected=written.rejected,
-                reason=reason,
+                reason=critique,
+                criticised=improves,
                 failed_step=None,
                 start_from=1,
                 after_actions=0,

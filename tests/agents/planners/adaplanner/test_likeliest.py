@@ -1,6 +1,6 @@
 from agents.decoding import PlanLevel
 from agents.evaluation.episode import StopReason
-from agents.planners.adaplanner.likeliest import likeliest_other
+from agents.planners.adaplanner.likeliest import MOST_RATED, likeliest_other
 from envs.alfworld.goals import Kind
 from grammars.plans.skeleton import Skeleton, SkeletonForm
 from inference.engine import Message
@@ -21,7 +21,7 @@ async def other(
     replies: list[str], failed: list[tuple[str, ...]], blamed: str = "mug desk 1"
 ) -> tuple[str, ...] | None:
     engine = ScriptedEngine(replies)
-    found = await likeliest_other(engine, FORM, ASKED, failed, blamed, GOAL, "t#0.r0")
+    found = await likeliest_other(engine, FORM, ASKED, failed, blamed, GOAL, "", "t#0.r0")
     return None if found is None else found.answers
 
 
@@ -58,11 +58,41 @@ async def test_there_is_nothing_to_change_when_all_has_failed() -> None:
 
 async def test_the_task_is_taken_out_of_the_prompt_it_is_compared_with() -> None:
     engine = ScriptedEngine(["", "", "", ""])
-    await likeliest_other(engine, FORM, ASKED, [BEGUN], "mug desk 1", GOAL, "t#0.r0")
+    await likeliest_other(engine, FORM, ASKED, [BEGUN], "mug desk 1", GOAL, "", "t#0.r0")
     with_task, without = engine.ratings[:2]
     assert GOAL in with_task.messages[0].content
     assert GOAL not in without.messages[0].content
     assert with_task.messages[-1] == without.messages[-1] == Message("assistant", "bring a")
+
+
+GUESS = SkeletonForm(Skeleton("type '<digit:5>' and submit it\n"), {"digit": tuple("0123456789")})
+TOLD = "The number is higher than 5."
+
+
+async def test_a_number_is_changed_for_another_by_what_was_said_when_it_failed() -> None:
+    engine = ScriptedEngine(["7', 6', 5'", "5', 6', 7'"])
+    asked = (*ASKED, Message("user", f"The plan failed: {TOLD}"))
+    found = await likeliest_other(engine, GUESS, asked, [("5'",)], "type('5')", GOAL, TOLD, "t")
+    assert found is not None and found.answers == ("7'",)
+    with_all, without = engine.ratings
+    assert [TOLD in each.messages[1].content for each in (with_all, without)] == [True, False]
+    assert [GOAL in each.messages[0].content for each in (with_all, without)] == [True, False]
+
+
+async def test_what_was_said_of_the_failure_is_kept_where_names_are_rated() -> None:
+    engine = ScriptedEngine(["", "", "", ""])
+    asked = (*ASKED, Message("user", f"The plan failed: {TOLD}"))
+    await likeliest_other(engine, FORM, asked, [BEGUN], "mug desk 1", GOAL, TOLD, "t")
+    assert all(TOLD in each.messages[1].content for each in engine.ratings)
+
+
+async def test_of_very_many_options_only_the_first_are_rated_and_the_failed_one() -> None:
+    names = tuple(f"{letter}{end}" for letter in "abcdefghijklmnopqrst" for end in "uvwxyz")
+    form = SkeletonForm(Skeleton("bring a <object:mug> here\n"), {"object": (*names, "mug")})
+    engine = ScriptedEngine(["", ""])
+    found = await likeliest_other(engine, form, ASKED, [(" mug ",)], "mug", GOAL, "", "t")
+    assert found is not None and found.answers == (" au ",)
+    assert [len(each.options) for each in engine.ratings] == [MOST_RATED + 1] * 2
 
 
 async def test_a_game_lost_to_the_examples_name_is_won_by_second_thoughts() -> None:

@@ -10,6 +10,8 @@ from agents.acceptance import Rejection
 from agents.decoding import ActionMode, Decoding
 from agents.evaluation.episode import Episode, EpisodeKey, StopReason
 from agents.evaluation.rollout import RolloutLimits, RolloutTask, rollout
+from agents.evaluation.row import EpisodeRow
+from agents.evaluation.wording import planning
 from agents.planners import PlannerContext, Purpose
 from agents.planners.rci import Rci
 from agents.prompts import PromptSet
@@ -131,6 +133,16 @@ async def test_so_many_critiques_come_before_the_first_action(critiques: int) ->
     episode = await play(engine, planner=Rci(critiques=critiques))
     assert episode.won
     assert len(episode.plans) == 1 + critiques
+
+
+async def test_an_improved_plan_is_no_revision_after_a_failure_and_is_counted_apart() -> None:
+    episode = await play(ScriptedEngine([FIRST, CRITIQUE, BETTER, *TURNS]))
+    row = EpisodeRow.of(Episode.from_json(episode.to_json()), "", "")
+    assert (row.refinements, row.improvements, row.rejected_plans) == (0, 1, 0)
+    assert planning([row, row]) == (
+        "plans: 0 revisions in 0 of 2 episodes, 0 plans not taken; 0 questions asked by plans;"
+        " 2 plans improved after a critique, untried"
+    )
 
 
 async def test_an_improved_plan_that_was_cut_off_is_not_taken() -> None:

@@ -161,10 +161,18 @@ def test_a_number_of_samples_that_this_world_has_not_is_refused() -> None:
         ("Select Xa>Lau>Mel", ("Xa", "Lau", "Mel")),
     ],
 )
-def test_a_slot_of_text_takes_whatever_words_the_goal_says(
+def test_a_slot_of_text_takes_what_the_goal_quotes_its_words_and_short_runs_of_them(
     goal: str, meant: tuple[str, ...]
 ) -> None:
     assert set(meant) <= set(browser_slots(goal, (), (), ())["text"])
+
+
+def test_a_slot_of_text_has_few_enough_options_to_be_rated_one_by_one() -> None:
+    goal = 'Find the email by Marla and reply to them with the text "Sed cursus, elit.".'
+    texts = browser_slots(goal, (), (), ())["text"]
+    assert texts[0] == "Sed cursus, elit." and len(texts) < 25
+    goal = "In my inbox, there should be an email from Ann, it needs to be forwarded to Bea."
+    assert len(browser_slots(goal, (), (), ())["text"]) < 80
 
 
 def test_a_slot_that_is_a_whole_string_takes_xpaths_and_a_part_of_one_takes_none() -> None:
