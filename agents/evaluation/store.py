@@ -184,7 +184,7 @@ def read_rows(folder: Path) -> list[EpisodeRow]:
     """
     rows: dict[EpisodeKey, EpisodeRow] = {}
     path = folder / "episodes.jsonl"
-    for number, line in enumerate(_whole_lines(path), start=1):
+    for number, line in enumerate(whole_lines(path), start=1):
         try:
             row = EpisodeRow.from_json(json.loads(line))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -202,7 +202,7 @@ def read_rows(folder: Path) -> list[EpisodeRow]:
 
 def read_faults(folder: Path) -> list[Fault]:
     """Every attempt that the machinery broke, oldest first."""
-    return [Fault(**json.loads(line)) for line in _whole_lines(folder / "faults.jsonl")]
+    return [Fault(**json.loads(line)) for line in whole_lines(folder / "faults.jsonl")]
 
 
 def read_protocol(folder: Path) -> dict[str, Any]:
@@ -264,7 +264,8 @@ def mend_torn_end(path: Path) -> None:
             os.fsync(file.fileno())
 
 
-def _whole_lines(path: Path) -> list[bytes]:
+def whole_lines(path: Path) -> list[bytes]:
+    """The lines of a file that were written to their ends; none if it is not there."""
     if not path.exists():
         return []
     body = path.read_bytes()

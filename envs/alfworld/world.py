@@ -73,7 +73,7 @@ class Alfworld:
 
         def look_up(split: Split) -> Survey:
             if split not in surveys:
-                surveys[split] = survey(self._folder(), split)
+                surveys[split] = survey(self.folder, split)
             return surveys[split]
 
         games = self._select(look_up)
@@ -105,7 +105,9 @@ class Alfworld:
                 look_up(split).check_count()
         return games[: self.limit or None]
 
-    def _folder(self) -> Path:
+    @property
+    def folder(self) -> Path:
+        """The one that holds the splits; it need not be there."""
         data = self.data or os.environ.get("ALFWORLD_DATA") or "~/.cache/alfworld"
         return Path(data).expanduser() / self.release
 
