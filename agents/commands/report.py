@@ -65,7 +65,8 @@ def _gains(
     folder: Path, card: dict[str, Any], trials: Sequence[Trials], overall: results.Result
 ) -> gains.Gains:
     planned = overall.evaluated + overall.not_evaluated
-    return gains.Gains.of(_name(folder, card), trials, planned)
+    world = card["protocol"]["prompts"]["world"]
+    return gains.Gains.of(_name(folder, card), trials, planned, world)
 
 
 def _name(folder: Path, card: dict[str, Any]) -> str:

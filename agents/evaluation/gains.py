@@ -1,21 +1,22 @@
-"""What rounds gain: the first, the best and the last try at each task, one line a run.
+"""What rounds gain: the first, the best and the last try at each task, one line a run."""
 
-Tasks are the units: repeats of one are averaged first, and the interval is a bootstrap over tasks.
-"""
-
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from numpy import mean
 from rich import box
 from rich.table import Table
-from scipy.stats import binomtest, bootstrap
 
-from agents.evaluation.results import Interval
 from agents.evaluation.rounds import Trials
+from agents.evaluation.statistics import (
+    Interval,
+    Rate,
+    Which,
+    mean_interval,
+    mean_of,
+    outcomes_of,
+)
 
-RESAMPLES = 9999
 HEADINGS = (
     *("n", "miss", "won\n1st", "won\nlast", "95% CI"),
     *("clamp\n1st", "95% CI", "clamp\nbest", "clamp\nlast", "95% CI", "rounds"),
@@ -48,20 +49,23 @@ class Gains:
     rounds: float | None
 
     @classmethod
-    def of(cls, name: str, trials: Sequence[Trials], planned: int) -> "Gains":
-        """Sum a run up, of which so many repeats of tasks were planned."""
+    def of(cls, name: str, trials: Sequence[Trials], planned: int, world: str = "") -> "Gains":
+        """Sum a run up, of which so many repeats of tasks were planned; the world says which of
+        them are one task's, see `statistics.outcomes`.
+        """
+        first, best, last = (outcomes_of(trials, world, which) for which in Which)
         return cls(
             name=name,
             tasks=len(trials),
             missing=planned - len(trials),
-            won_first=sum(each.first.won for each in trials),
-            won_last=sum(each.last.won for each in trials),
-            first=_mean(each.first.clamped_score for each in trials),
-            best=_mean(max(0.0, each.best_score) for each in trials),
-            last=_mean(each.last.clamped_score for each in trials),
-            first_interval=_interval([(e.first.task, e.first.clamped_score) for e in trials]),
-            last_interval=_interval([(e.last.task, e.last.clamped_score) for e in trials]),
-            rounds=_mean(len(each.rows) for each in trials),
+            won_first=Rate.of(first).won,
+            won_last=Rate.of(last).won,
+            first=mean_of(first),
+            best=mean_of(best),
+            last=mean_of(last),
+            first_interval=mean_interval(first),
+            last_interval=mean_interval(last),
+            rounds=fmean(len(each.rows) for each in trials) if trials else None,
         )
 
 
@@ -79,7 +83,7 @@ def render(gains: Sequence[Gains]) -> Table:
 
 def _cells(gains: Gains) -> list[str]:
     n = gains.tasks
-    success = binomtest(gains.won_last, n).proportion_ci(method="wilson") if n else None
+    success = Rate(won=gains.won_last, evaluated=n).interval
     return [
         gains.name,
         str(n),
@@ -94,25 +98,6 @@ def _cells(gains: Gains) -> list[str]:
         _range(gains.last_interval),
         _number(gains.rounds),
     ]
-
-
-def _interval(scores: Sequence[tuple[str, float]]) -> Interval | None:
-    """Of the mean over tasks, each with the mean of its repeats."""
-    by_task: dict[str, list[float]] = {}
-    for task, score in scores:
-        by_task.setdefault(task, []).append(score)
-    means = [fmean(each) for each in by_task.values()]
-    if len(set(means)) < 2:
-        return None
-    found = bootstrap(
-        (means,), mean, n_resamples=RESAMPLES, method="percentile", rng=0
-    ).confidence_interval
-    return Interval(low=float(found.low), high=float(found.high))
-
-
-def _mean(values: Iterable[float]) -> float | None:
-    found = list(values)
-    return fmean(found) if found else None
 
 
 def _number(value: float | None) -> str:

@@ -4,20 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from scipy.stats import binomtest
-
 from agents.evaluation.mask import MaskTotals
 from agents.evaluation.row import EpisodeRow
+from agents.evaluation.statistics import Interval as Interval
+from agents.evaluation.statistics import Rate
 
 ALL = "all"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interval:
-    """A 95 % interval, in the unit of what it belongs to."""
-
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,9 +36,14 @@ class Result:
     """Of the answers under a grammar that were measured, those that needed none; 0 to 1."""
 
     @property
+    def rate(self) -> Rate:
+        """Episodes that the world calls achieved."""
+        return Rate(won=self.won, evaluated=self.evaluated, not_evaluated=self.not_evaluated)
+
+    @property
     def won_share(self) -> float | None:
-        """Episodes that the world calls achieved; 0 to 1."""
-        return self.won / self.evaluated if self.evaluated else None
+        """The same, 0 to 1."""
+        return self.rate.share
 
     @property
     def complete(self) -> bool:
@@ -56,10 +53,7 @@ class Result:
     @property
     def success(self) -> Interval | None:
         """Wilson's 95 % interval of the success rate, 0 to 1."""
-        if not self.evaluated:
-            return None
-        found = binomtest(self.won, self.evaluated).proportion_ci(method="wilson")
-        return Interval(low=float(found.low), high=float(found.high))
+        return self.rate.interval
 
 
 def per_kind(rows: Sequence[EpisodeRow], planned: Sequence["PlannedKind"]) -> list[Result]:
