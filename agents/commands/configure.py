@@ -18,6 +18,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from agents.commands.stopping import STOPPED
 from agents.errors import RunError
+from agents.evaluation.heartbeat import NAME as HEARTBEAT
 from conf.schema import RunConfig, register
 from envs.errors import WorldError
 from inference.errors import InferenceError
@@ -87,7 +88,7 @@ def run_with_hydra(
 
 def _discard_unused(folder: Path) -> None:
     """Take back a folder in which Hydra wrote its notes and no run ever began."""
-    ours = {".hydra", "run.log", "multirun.yaml", ".lock", "trajectories"}
+    ours = {".hydra", "run.log", "multirun.yaml", ".lock", "trajectories", HEARTBEAT}
     begun = any((folder / "trajectories").glob("*"))
     if not begun and {path.name for path in folder.iterdir()} <= ours:
         shutil.rmtree(folder)

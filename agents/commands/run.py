@@ -13,6 +13,7 @@ from agents.commands.stopping import STOPPED, terminable
 from agents.evaluation import control, protocol
 from agents.evaluation.carrying import Carrying
 from agents.evaluation.display import shown
+from agents.evaluation.heartbeat import beating
 from agents.evaluation.run import Progress, Run, Settings, episodes_of
 from agents.evaluation.store import RunStore
 from agents.evaluation.table import console as make_console
@@ -126,25 +127,27 @@ async def evaluate(config: RunConfig, tasks: TaskSet, store: RunStore, console: 
         console.print("opening the engine (a server needs a minute or more to load its model) ...")
     opening = time.monotonic()
     spec: EngineSpec = config.engine
-    async with spec.open(config.model, store.folder, warm=_grammars(config)) as engine:
-        console.print(f"engine ready after {time.monotonic() - opening:.0f} s")
-        store.commit(
-            protocol.with_engine(card, engine.card),
-            protocol.setting(agent, settings, engine.card, control=config.control),
-        )
-        async with shown(progress, engine, console):
-            await Run(
-                tasks=tasks,
-                engine=engine,
-                planner=config.planner,
-                reflection=config.reflection,
-                memory=config.memory,
-                prompts=prompts,
-                decoding=config.decoding,
-                settings=settings,
-                store=store,
-                progress=progress,
-            ).carry_out()
+    with beating(store.folder, progress) as heart:
+        async with spec.open(config.model, store.folder, warm=_grammars(config)) as engine:
+            heart.engine_ready(engine)
+            console.print(f"engine ready after {time.monotonic() - opening:.0f} s")
+            store.commit(
+                protocol.with_engine(card, engine.card),
+                protocol.setting(agent, settings, engine.card, control=config.control),
+            )
+            async with shown(progress, engine, console):
+                await Run(
+                    tasks=tasks,
+                    engine=engine,
+                    planner=config.planner,
+                    reflection=config.reflection,
+                    memory=config.memory,
+                    prompts=prompts,
+                    decoding=config.decoding,
+                    settings=settings,
+                    store=store,
+                    progress=progress,
+                ).carry_out()
     if config.memory.stores:
         carrying.remember(first, settings.rounds)
     return NOT_EVALUATED if progress.not_evaluated else 0
