@@ -133,7 +133,14 @@ async def evaluate(config: RunConfig, tasks: TaskSet, store: RunStore, console: 
             console.print(f"engine ready after {time.monotonic() - opening:.0f} s")
             store.commit(
                 protocol.with_engine(card, engine.card),
-                protocol.setting(agent, settings, engine.card, control=config.control),
+                protocol.setting(
+                    agent,
+                    settings,
+                    engine.card,
+                    control=config.control,
+                    experiment=config.experiment,
+                    size=config.size.value,
+                ),
             )
             async with shown(progress, engine, console):
                 await Run(

@@ -1,6 +1,7 @@
 """The protocol card: everything that changes a number, so that unlike runs are never compared.
 
-Two halves. `protocol` is compared when a run is resumed; `setting` is what only changes the speed.
+Two halves. `protocol` is compared when a run is resumed; `setting` is noted: what only changes the
+speed, and what was not chosen but may yet move a number (see `circumstances`).
 """
 
 import os
@@ -11,6 +12,7 @@ from importlib.metadata import version
 from typing import Any
 
 from agents.decoding import Decoding
+from agents.evaluation import circumstances
 from agents.evaluation.run import Settings
 from agents.prompts import PromptSet
 from envs.world import TaskSet
@@ -83,11 +85,21 @@ def with_engine(protocol: Mapping[str, Any], card: EngineCard) -> dict[str, Any]
 
 
 def setting(
-    agent: AgentCard, settings: Settings, card: EngineCard, *, control: bool
+    agent: AgentCard,
+    settings: Settings,
+    card: EngineCard,
+    *,
+    control: bool,
+    experiment: str | None = None,
+    size: str = "",
 ) -> dict[str, Any]:
-    """What was so when the folder was begun, and changes no number."""
+    """What was so when the folder was begun; `experiment` is the preset's name and `size` its size,
+    None for a run of no preset.
+    """
+    preset = {"experiment": experiment, "size": size} if experiment else {}
     return {
         "agent": agent.name,
+        **preset,
         "concurrency": settings.concurrency,
         "attempts": settings.attempts,
         "control": control,
@@ -95,6 +107,9 @@ def setting(
         "platform": platform.platform(),
         "python": platform.python_version(),
         "cpus": os.cpu_count(),
+        "hardware": circumstances.hardware(),
+        "source": dict(circumstances.source()),
+        "host_libraries": dict(circumstances.libraries()),
         "engine": dict(card.setting),
     }
 
