@@ -1,129 +1,205 @@
-"""`groundling report RUN_DIR ...`: the tables of runs, from their files alone."""
+"""`groundling report RUN_DIR ...`: what runs say, from their files alone.
+
+Tables in the terminal and as Markdown, LaTeX and CSV, and a page with every trajectory.
+"""
 
 import sys
-from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
-from agents.evaluation import by_task, control, gains, results, table, wording
-from agents.evaluation.rounds import Trials, last_rows, rounds_of, trials_of
-from agents.evaluation.row import EpisodeRow
-from agents.evaluation.store import read_faults, read_protocol, read_rows
+from agents.errors import RunError
+from agents.evaluation import by_task, gains, table, wording
+from agents.evaluation.loaded import LoadedRun, load
+from agents.evaluation.page import summary
 
-USAGE = "usage: groundling report RUN_DIR ..."
+USAGE = (
+    "usage: groundling report RUN_DIR ... [--html [PLACE]] [--markdown FILE] [--latex FILE]"
+    " [--csv FILE]"
+)
+
+HELP = f"""{USAGE}
+
+Prints the tables of runs, finished or not, from their files; of several, also side by side.
+
+  --html            a page with summary, plots, tables and every trajectory, into
+                    RUN_DIR/report/index.html (of one run)
+  --html PLACE      the same into a file that ends in .html, or as index.html into a folder
+  --markdown FILE   all tables as Markdown
+  --latex FILE      all tables as LaTeX (booktabs)
+  --csv FILE        a line for each run and kind of tasks, with numbers for other programs
+
+The page is one file, needs no network and opens from disk. Where there are very many trajectories
+they lie in a folder beside it, which has to be kept with it.
+
+exit codes: 0 done, 1 a mistake to mend, 2 command line, 3 some episodes not evaluated
+"""
+
+FILES = ("--markdown", "--latex", "--csv")
+
+
+class ReportError(RunError):
+    """What was asked for cannot be written."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Order:
+    """What is to be reported, and where to."""
+
+    folders: list[Path] = field(default_factory=list)
+    files: dict[str, Path] = field(default_factory=dict)
+    """By the option that names them."""
+    html: str | None = None
+    """Where the page goes; empty for its usual place, None for no page."""
+
+    def page(self) -> Path | None:
+        """The page's file; None if there is to be none.
+
+        Raises:
+            ReportError: no place is given and there are several runs, or the place is a run folder.
+        """
+        if self.html is None:
+            return None
+        if not self.html:
+            if len(self.folders) > 1:
+                raise ReportError(
+                    f"--html: {len(self.folders)} runs have no folder in common to put the page"
+                    " into; name a place, e.g. --html report.html"
+                )
+            return self.folders[0] / "report" / "index.html"
+        place = Path(self.html)
+        if (place / "protocol.json").exists():
+            raise ReportError(
+                f"--html {place}: that is a run folder; write --html last for its usual place,"
+                f" or name another, e.g. --html {place}/report"
+            )
+        return place if place.suffix in (".html", ".htm") else place / "index.html"
 
 
 def main(words: list[str]) -> int:
-    """Print a table for each run folder named; exit code 3 if one, or its control, has episodes
-    that are not evaluated.
+    """Print a table for each run folder named, and write what else is asked for; exit code 3 if
+    one, or its control, has episodes that are not evaluated.
     """
-    if not words or any(word.startswith("-") for word in words):
-        print(USAGE, file=sys.stdout if words in (["--help"], ["-h"]) else sys.stderr)
-        return 0 if words in (["--help"], ["-h"]) else 2
-    return print_report([Path(word) for word in words], table.console())
+    if words in (["--help"], ["-h"]):
+        print(HELP, end="")
+        return 0
+    order = _order(words)
+    if order is None:
+        print(USAGE, file=sys.stderr)
+        return 2
+    page = order.page()
+    runs, console = load(order.folders), table.console()
+    code = _print(runs, console)
+    for line in _written(runs, order, page):
+        console.print(line)
+    return code
+
+
+def _order(words: Sequence[str]) -> Order | None:
+    """None if the words are no command of ours."""
+    order, left = Order(), list(words)
+    while left:
+        option, given, value = left.pop(0).partition("=")
+        if option == "--html":
+            value_follows = not given and left and not left[0].startswith("-")
+            order.html = left.pop(0) if value_follows else value
+        elif option in FILES:
+            value = value if given or not left else left.pop(0)
+            if not value or value.startswith("-"):
+                return None
+            order.files[option] = Path(value)
+        elif option.startswith("-"):
+            return None
+        else:
+            order.folders.append(Path(option + given + value))
+    return order if order.folders else None
+
+
+def _written(runs: Sequence[LoadedRun], order: Order, page: Path | None) -> Iterator[str]:
+    """Write what was asked for, and say where each lies."""
+    if page is None and not order.files:
+        return
+    # matplotlib and the templates take a second: only who asks for them waits
+    from agents.evaluation.page import build, formats, sections
+
+    texts = {
+        "--markdown": lambda: formats.markdown(sections.all_sheets(runs)),
+        "--latex": lambda: formats.latex(sections.all_sheets(runs)),
+        "--csv": lambda: formats.numbers(runs),
+    }
+    for option, path in order.files.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(texts[option](), encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise ReportError(
+                f"{option} {path} cannot be written ({error.strerror}); name another file"
+            ) from error
+        yield f"{option.removeprefix('--')}: {path}"
+    if page is not None:
+        built = build.build(runs, page)
+        beside = f", with {built.beside} beside it" if built.beside else ""
+        yield f"page: {page} ({built.episodes} episodes{beside})"
 
 
 def print_report(folders: Sequence[Path], console: Console) -> int:
-    """The table of each folder, what was not evaluated and why, and the paths."""
-    incomplete, tried_again = False, False
-    gained: list[gains.Gains] = []
-    columns: list[by_task.Column] = []
-    for folder in folders:
-        card = read_protocol(folder)
-        rounds = rounds_of(card["protocol"])
-        rows = read_rows(folder)
-        planned = _planned(card["protocol"])
-        found = results.per_kind(last_rows(rows, rounds), planned)
-        chance = control.read(folder, card, planned)
-        shown = table.render(
-            found,
-            wording.title(card["protocol"]),
-            chance.results if chance and chance.results else None,
-        )
-        console.print(shown, soft_wrap=False)
-        for line in _words(folder, card, rows, found[-1], chance):
+    """The table of each folder, what was not evaluated and why, and the paths; the exit code.
+
+    Raises:
+        RunFolderError: one is not a run folder, or is damaged.
+    """
+    return _print(load(folders), console)
+
+
+def _print(runs: Sequence[LoadedRun], console: Console) -> int:
+    several = len(runs) > 1
+    for run in runs:
+        chance = run.chance.results if run.chance and run.chance.results else None
+        title = f"{run.letter}: " * several + wording.title(run.protocol)
+        console.print(table.render(run.found, title, chance), soft_wrap=False)
+        for line in _words(run):
             console.print(line)
-        gained.append(_gains(folder, card, trials_of(rows, rounds), found[-1]))
-        world = card["protocol"]["prompts"]["world"]
-        columns.append(by_task.Column(world=world, name=_name(folder, card), results=found))
-        tried_again |= rounds > 1
-        incomplete |= bool(found[-1].not_evaluated or (chance and chance.owed))
+    named = [f"{run.letter}: " * several + run.label for run in runs]
+    columns = [
+        by_task.Column(world=run.world, name=name, results=run.found)
+        for run, name in zip(runs, named, strict=True)
+    ]
     for shown in by_task.tables(columns):
         console.print(shown, soft_wrap=False)
+    tried_again = any(run.rounds > 1 for run in runs)
     if tried_again:
-        console.print(gains.render(gained), soft_wrap=False)
+        console.print(gains.render(list(map(_gains, runs, named))), soft_wrap=False)
+    if several:
+        for line in summary.lines(runs):
+            console.print(line)
     console.print(table.LEGEND, style="dim")
     if tried_again:
         console.print(gains.LEGEND, style="dim")
-    return 3 if incomplete else 0
+    return 3 if any(run.incomplete for run in runs) else 0
 
 
-def _gains(
-    folder: Path, card: dict[str, Any], trials: Sequence[Trials], overall: results.Result
-) -> gains.Gains:
-    planned = overall.evaluated + overall.not_evaluated
-    world = card["protocol"]["prompts"]["world"]
-    return gains.Gains.of(_name(folder, card), trials, planned, world)
+def _gains(run: LoadedRun, name: str) -> gains.Gains:
+    planned = run.overall.evaluated + run.overall.not_evaluated
+    return gains.Gains.of(name, run.trials, planned, run.world)
 
 
-def _name(folder: Path, card: dict[str, Any]) -> str:
-    """A run among others: its agent and its model."""
-    return f"{card['setting'].get('agent', folder.name)} {card['protocol']['model']['name']}"
-
-
-def _words(
-    folder: Path,
-    card: dict[str, Any],
-    rows: Sequence[EpisodeRow],
-    overall: results.Result,
-    chance: control.Control | None,
-) -> Iterator[str]:
-    yield from wording.help_given(card["protocol"])
+def _words(run: LoadedRun) -> Iterator[str]:
+    folder, rows = run.folder, run.rows
+    yield from wording.help_given(run.protocol)
     keys = {row.key for row in rows}
-    yield from wording.not_evaluated([f for f in read_faults(folder) if f.key not in keys])
-    if overall.not_evaluated:
+    yield from wording.not_evaluated([fault for fault in run.faults if fault.key not in keys])
+    if missing := run.overall.not_evaluated:
+        unit = "tasks" if run.rounds > 1 else "episodes"
         yield (
-            f"{overall.not_evaluated} {_unit(card)} are not evaluated: they are in no mean;"
+            f"{missing} {unit} are not evaluated: they are in no mean;"
             f" the same command with run_dir={folder} runs them"
         )
-    if chance and chance.missing:
-        yield chance.missing
-    if rows:
-        yield wording.acceptance(rows)
-        if planned := wording.planning(rows):
-            yield planned
-        if rounds_of(card["protocol"]) > 1:
-            yield wording.by_round(card["protocol"], rows)
-        if noted := wording.notes(rows):
-            yield noted
-        yield wording.cost(rows)
+    if run.chance and run.chance.missing:
+        yield run.chance.missing
+    yield from wording.of_rows(run.protocol, rows)
     yield (
         f"episodes: {folder}/episodes.jsonl  trajectories: {folder}/trajectories/"
         f"  protocol: {folder}/protocol.json"
     )
-
-
-def _unit(card: dict[str, Any]) -> str:
-    return "tasks" if rounds_of(card["protocol"]) > 1 else "episodes"
-
-
-def _planned(protocol: dict[str, Any]) -> list[results.PlannedKind]:
-    counts = Counter(task["kind"] for task in protocol["tasks"])
-    names: dict[str, set[str]] = {kind: set() for kind in counts}
-    for task in protocol["tasks"]:
-        names[task["kind"]].add(task["name"])
-    return [
-        results.PlannedKind(
-            kind=kind, name=_of_all(kind, names[kind]), episodes=count * protocol["repeat"]
-        )
-        for kind, count in counts.items()
-    ]
-
-
-def _of_all(kind: str, names: Collection[str]) -> str:
-    """A kind's name, where all its tasks have one and it says more than the kind."""
-    name = next(iter(names))
-    return name if len(names) == 1 and not f"{name}-".startswith(f"{kind}-") else ""

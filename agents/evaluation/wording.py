@@ -71,6 +71,14 @@ def not_evaluated(faults: Sequence[Fault]) -> Iterator[str]:
         yield f"not evaluated, by kind: {_counted(kinds)}"
 
 
+def of_rows(protocol: Mapping[str, Any], rows: Sequence[EpisodeRow]) -> Iterator[str]:
+    """What rows say besides numbers: a line for all that there is something of."""
+    if rows:
+        yield acceptance(rows)
+        tried = by_round(protocol, rows) if rounds_of(protocol) > 1 else ""
+        yield from filter(None, (planning(rows), tried, notes(rows), cost(rows)))
+
+
 def acceptance(rows: Iterable[EpisodeRow]) -> str:
     """Which answers were not taken, and which faults of the engine were mended, by kind."""
     rejected, mended, cut = Counter[str](), Counter[str](), 0

@@ -68,7 +68,7 @@ async def test_first_best_and_last_stand_in_one_table_with_a_line_a_run(tmp_path
     await played(tmp_path / "falls", ScriptedEngine(falls), rounds=2, notes=False)
     code, said = reported(tmp_path / "learns", tmp_path / "falls")
     assert code == 0
-    learned, fell = line(said, "sweet_sour m"), line(said, "act m")
+    learned, fell = line(said, "A: sweet_sour  "), line(said, "B: act  ")
     assert learned[2:] == [
         *("3", "0", "0%", "100%", "44%-100%", "0.0", "-", "100.0", "100.0", "-", "2.0")
     ]
@@ -116,7 +116,7 @@ async def test_a_task_whose_rounds_are_not_whole_is_missing(tmp_path: Path) -> N
     code, said = reported(tmp_path)
     assert code == 3
     assert line(said, "all")[:3] == ["all", "2", "1"]
-    assert line(said, "sweet_sour m")[2:4] == ["2", "1"]
+    assert line(said, "sweet_sour, m")[2:4] == ["2", "1"]
     assert "1 tasks are not evaluated" in said
     assert "c/1#0.r2 after 1 attempts: EngineFault" in said
 

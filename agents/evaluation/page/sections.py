@@ -1,0 +1,46 @@
+"""Which sheets a report has, in which order: the same on the page and to paste."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agents.evaluation.loaded import LoadedRun
+from agents.evaluation.page import compared, protocols, sheets
+from agents.evaluation.page.compared import Group
+from agents.evaluation.page.sheet import Sheet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """Sheets under one heading."""
+
+    key: str
+    name: str
+    sheets: Sequence[Sheet]
+    folded: bool = False
+    """On the page each of them is opened by a click."""
+
+
+def sections(runs: Sequence[LoadedRun], groups: Sequence[Group]) -> list[Section]:
+    """Those that have something to show, after the overview."""
+    tried = [sheets.rounds(runs)] if any(run.rounds > 1 for run in runs) else []
+    missing = sheets.not_evaluated(runs)
+    found = (
+        Section(
+            key="comparisons",
+            name="Comparisons",
+            sheets=[compared.sheet(group) for group in groups if group.comparisons],
+        ),
+        Section(key="tasks", name="By task", sheets=[*sheets.by_task(runs), *tried]),
+        Section(
+            key="runs", name="Each run", sheets=[sheets.results(run) for run in runs], folded=True
+        ),
+        Section(key="missing", name="Not evaluated", sheets=[missing] if missing.rows else []),
+        Section(key="protocols", name="Protocol differences", sheets=[*protocols.sheets(runs)]),
+    )
+    return [section for section in found if section.sheets]
+
+
+def all_sheets(runs: Sequence[LoadedRun]) -> list[Sheet]:
+    """Every sheet of a report, the overview first."""
+    found = sections(runs, compared.groups(runs))
+    return [sheets.overview(runs), *(sheet for section in found for sheet in section.sheets)]
