@@ -73,9 +73,11 @@ def main(words: list[str]) -> int:
     return 0
 
 
-def _hanging(line: Text) -> Padding:
+def _hanging(line: Text) -> Text | Padding:
     """What is too long for the terminal goes on below its own beginning."""
     indent = len(line.plain) - len(line.plain.lstrip(" "))
+    if not indent:
+        return line
     return Padding(line[indent:], (0, 0, 0, min(indent, DEEPEST)), expand=False)
 
 

@@ -246,11 +246,11 @@ def toy_game(kind: Kind, version: str) -> Game:
     return read_game(toy_text(kind, version))
 
 
-def write_split(split: Path, trials: int = 1) -> None:
+def write_split(split: Path, trials: int = 1, version: str = "2.1.2") -> None:
     """One task of each type in the official layout, each so many times."""
     for kind in Kind:
         for trial in range(trials):
             folder = split / f"{kind}-Toy-None-Home-1" / f"trial_{trial}"
             folder.mkdir(parents=True)
-            (folder / "game.tw-pddl").write_text(toy_text(kind, "2.1.2"))
+            (folder / "game.tw-pddl").write_text(toy_text(kind, version))
             (folder / "traj_data.json").write_text("{}")
