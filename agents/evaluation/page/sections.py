@@ -30,7 +30,11 @@ def sections(runs: Sequence[LoadedRun], groups: Sequence[Group]) -> list[Section
             name="Comparisons",
             sheets=[compared.sheet(group) for group in groups if group.comparisons],
         ),
-        Section(key="tasks", name="By task", sheets=[*sheets.by_task(runs), *tried]),
+        Section(
+            key="tasks",
+            name="By task",
+            sheets=[*sheets.by_task(runs), *sheets.points_by_task(runs), *tried],
+        ),
         Section(
             key="runs", name="Each run", sheets=[sheets.results(run) for run in runs], folded=True
         ),

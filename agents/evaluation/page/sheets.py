@@ -156,6 +156,42 @@ def by_task(runs: Sequence[LoadedRun]) -> Iterator[Sheet]:
             yield _by_task(world, together)
 
 
+def gives_points(runs: Sequence[LoadedRun]) -> bool:
+    """Whether episodes of these runs end between nothing and all, so that success says less than
+    points do.
+    """
+    return any(0 < row.last_score < 100 for run in runs for row in run.rows)
+
+
+def points_by_task(runs: Sequence[LoadedRun]) -> Iterator[Sheet]:
+    """The same of points, in worlds that give them."""
+    for world in dict.fromkeys(run.world for run in runs):
+        together = [run for run in runs if run.world == world]
+        if len(together) > 1 and gives_points(together):
+            yield _points_by_task(world, together)
+
+
+def _points_by_task(world: str, runs: Sequence[LoadedRun]) -> Sheet:
+    kinds = dict.fromkeys(result.kind for run in runs for result in run.kinds)
+    found = [{result.kind: result.clamped for result in run.found} for run in runs]
+    means = [[m for kind in kinds if (m := each.get(kind)) is not None] for each in found]
+    mean = [number(fmean(each) if len(each) == len(kinds) else None) for each in means]
+    return Sheet(
+        key=f"points-by-task-{world}",
+        title=f"Points in {world}, by task",
+        columns=[
+            Column(name="task", number=False),
+            *(Column(name=run.letter, meaning=run.label) for run in runs),
+        ],
+        rows=[
+            *([kind, *(number(each.get(kind)) for each in found)] for kind in kinds),
+            [f"mean of all ({len(kinds)})", *mean],
+        ],
+        apart=1,
+        words=("mean points at the end, failures counted 0; means are of the tasks' means",),
+    )
+
+
 def _by_task(world: str, runs: Sequence[LoadedRun]) -> Sheet:
     columns = [RunOfWorld(world=world, name=run.letter, results=run.found) for run in runs]
     kinds = dict.fromkeys(result.kind for run in runs for result in run.kinds)

@@ -77,9 +77,10 @@ def _lines(group: Group) -> Iterator[str]:
         told = "; ".join(_told(group, each) for each in unsure)
         yield f"Not shown to differ from {best.letter}: {told}."
     if chance := best.random_result():
+        points = f" and scores {number(chance.clamped)}" if group.by_score else ""
         yield (
             f"Choosing at random under the same grammar wins {share(chance.won_share)} of the same"
-            f" tasks ({chance.won} of {chance.evaluated})."
+            f" tasks ({chance.won} of {chance.evaluated}){points}."
         )
     yield f"Cost a task: {_costs(group)}."
 

@@ -13,7 +13,7 @@ function episodeOf(told, line, run, near) {
   const link = (address, text) => address ? make("a", { href: address }, text) : make("span", { "aria-disabled": "true" }, "");
   return [
     make("nav", { class: "bar", "aria-label": "Episodes" }, make("a", { href: "#episodes", id: "all" }, "‹ All episodes"),
-      make("span", {}, link(near.before, "Previous"), " ", link(near.after, "Next"))),
+      make("span", {}, link(near.before, "Previous"), link(near.after, "Next"))),
     make("h1", {}, told.id),
     make("p", { class: "facts" },
       tag(told.won ? "won" : "lost", told.won ? "won" : "lost"), tag(`${run.letter}: ${run.label}`), tag(`${told.kind} ${told.name}`),
@@ -50,7 +50,7 @@ const SHOWN = {
         event.won && tag("achieved", "won"), event.rejected && tag(REJECTED[event.rejected] || event.rejected, "lost"),
         event.invalid && tag("the world did not understand", "lost"), event.rewritten && tag("sent otherwise than written", "none"),
         event.reward !== 0 && tag(`reward ${event.reward > 0 ? "+" : ""}${points(event.reward)}`, event.reward > 0 ? "won" : "lost"),
-        event.score !== 0 && tag(`${points(event.score)} points`), event.subgoals.length > 0 && tag(`reached: ${event.subgoals.join(", ")}`, "won")),
+        event.reward !== 0 && tag(`${points(event.score)} points`), event.subgoals.length > 0 && tag(`reached: ${event.subgoals.join(", ")}`, "won")),
       questionsOf(event.questions));
   },
   plan(event) {
@@ -60,8 +60,9 @@ const SHOWN = {
       make("p", { class: "tags" }, tag(event.level), event.rejected && tag(`not run: ${event.rejected}`, "lost"),
         event.start_from > 1 && tag(`begins at step ${event.start_from}`), event.failed_step !== null && tag(`the plan before broke off at step ${event.failed_step}`)),
       event.reason && make("p", { class: "observation" }, event.reason),
-      first ? make("pre", {}, event.text)
-        : [event.diff.length ? diffOf(event.diff) : make("p", { class: "thought" }, "It is the same as the plan before, word for word."), fold("The whole plan", make("pre", {}, event.text))]);
+      first ? null : event.diff.length ? diffOf(event.diff) : make("p", { class: "thought" }, "It is the same as the plan before, word for word."),
+      make("details", { open: first && window.matchMedia("(min-width: 46rem)").matches }, make("summary", {}, `The whole plan (${plural(event.text.split("\n").length, "line")})`),
+        make("pre", { class: "code", tabindex: 0 }, event.text)));
   },
   note(event) {
     return aside(make("strong", {}, event.kind === "sweet" ? "Note on a sub-goal" : event.kind === "sour" ? "Note on the failure" : `Note (${event.kind})`),
@@ -75,7 +76,7 @@ const SHOWN = {
 
 function diffOf(lines) {
   const classes = { "+": "plus", "-": "minus", "@": "skipped" };
-  return make("pre", { class: "diff" }, lines.map(([sign, text]) => make("span", { class: classes[sign] || null }, sign === "@" ? `… ${text}` : `${sign} ${text}`)));
+  return make("pre", { class: "code diff", tabindex: 0 }, lines.map(([sign, text]) => make("span", { class: classes[sign] || null }, sign === "@" ? `… ${text}` : `${sign} ${text}`)));
 }
 
 function memoryOf(event, told) {
