@@ -18,6 +18,7 @@ usage: groundling COMMAND [ARGUMENT ...]
   serve [OVERRIDE ...]    start the model's server alone, for many runs with engine=attach
   discover [OVERRIDE ...] find skills for agent=adaplanner by trying, into a library of plans
   report RUN_DIR ...      the results table of finished or unfinished runs, from their files
+  compare RUN_DIR ...     what differs between runs, and paired tests on the tasks they share
   show RUN_DIR [EPISODE]  one episode from beginning to end, or a list of all
   verify RUN_DIR ...      replay every recorded action in a fresh world and name what differs
   watch RUN_DIR           how a run that goes on elsewhere stands, until it ends
@@ -30,7 +31,10 @@ first run: groundling run experiment=quickstart
 exit codes: 0 done, 1 a mistake to mend, 2 command line, 3 some episodes not evaluated, 130 stopped
 """
 
-COMMANDS = ("run", "serve", "discover", "report", "show", "verify", "watch", "doctor", "games")
+COMMANDS = (
+    *("run", "serve", "discover", "report", "compare"),
+    *("show", "verify", "watch", "doctor", "games"),
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

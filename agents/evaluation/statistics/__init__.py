@@ -16,7 +16,7 @@ from agents.evaluation.statistics.interval import Interval
 from agents.evaluation.statistics.multiple import ADJUSTMENT, adjusted
 from agents.evaluation.statistics.outcomes import Outcome, Which, outcomes_of
 from agents.evaluation.statistics.paired import Paired, paired
-from agents.evaluation.statistics.rates import Rate
+from agents.evaluation.statistics.rates import Rate, success_interval
 from agents.evaluation.statistics.seeds import Spread, over_repeats
 
 __all__ = [
@@ -36,5 +36,6 @@ __all__ = [
     "over_repeats",
     "paired",
     "score",
+    "success_interval",
     "won",
 ]

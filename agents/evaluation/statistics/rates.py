@@ -6,6 +6,7 @@ from typing import Self
 
 from scipy.stats import binomtest
 
+from agents.evaluation.statistics.bootstrap import mean_interval, won
 from agents.evaluation.statistics.interval import Interval
 from agents.evaluation.statistics.outcomes import Outcome
 
@@ -39,7 +40,7 @@ class Rate:
         """Wilson's 95 % interval (1927) of the share, 0 to 1.
 
         It takes episodes as independent: with several repeats of the same tasks it is too narrow,
-        and `mean_interval` of the outcomes' `won`, which is over tasks, is the one to show.
+        and `success_interval` is the one to show.
         """
         if not self.evaluated:
             return None
@@ -49,3 +50,19 @@ class Rate:
     def __str__(self) -> str:
         missing = f", {self.not_evaluated} not evaluated" if self.not_evaluated else ""
         return f"{self.won} of {self.evaluated}{missing}"
+
+
+def success_interval(outcomes: Collection[Outcome]) -> Interval | None:
+    """95 % interval of the share won: Wilson's where each outcome is a unit of its own, else of a
+    bootstrap over units; None of nothing.
+
+    Where all units are lost, or all are won, there is nothing to resample, and it is Wilson's of so
+    many units.
+    """
+    units = len({each.unit for each in outcomes})
+    rate = Rate.of(outcomes)
+    if units == len(outcomes):
+        return rate.interval
+    if rate.share in (0, 1):
+        return Rate(won=units if rate.share else 0, evaluated=units).interval
+    return mean_interval(outcomes, won)

@@ -17,6 +17,7 @@ from agents.evaluation.statistics import (
     mean_of,
     over_repeats,
     paired,
+    success_interval,
     won,
 )
 from agents.evaluation.statistics.paired import MCNEMAR, PERMUTATION, mcnemar
@@ -202,3 +203,14 @@ def test_seeds_give_a_mean_and_a_best_and_only_tasks_that_all_seeds_evaluated() 
     assert found.deviation == pytest.approx(np.std([15, 25, 15], ddof=1))
     assert Spread.of([3.0]).deviation is None
     assert over_repeats([]) is None
+
+
+def test_the_interval_of_a_success_rate_is_over_tasks_where_these_have_variations() -> None:
+    alone = outcomes(100, 0, 0, 100, 0)
+    assert success_interval(alone) == Rate.of(alone).interval
+    ids = [(task, n) for task in range(5) for n in range(10)]
+    many = [outcome(f"{task}/{n}", 100 * (task < 2), unit=str(task)) for task, n in ids]
+    assert success_interval(many) == mean_interval(many, won)
+    lost = [outcome(f"{task}/{n}", 0, unit=str(task)) for task, n in ids]
+    assert success_interval(lost) == Rate(won=0, evaluated=5).interval
+    assert success_interval([]) is None
