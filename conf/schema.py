@@ -18,6 +18,7 @@ from agents.planners.rci import Rci
 from agents.planners.turnwise import Turnwise
 from agents.reflection import NoReflection, Reflecting
 from agents.skills.discovery import Discover
+from agents.trackers import MlflowTracker, NoTracker, WandbTracker
 from envs.alfworld import Alfworld
 from envs.household import Household
 from envs.miniwob import MiniWob
@@ -56,6 +57,8 @@ class RunConfig:
     reflection: Any = MISSING
     memory: Any = MISSING
     decoding: Decoding = field(default_factory=Decoding)
+    tracker: Any = MISSING
+    """Where else the numbers go when the run has ended; changes none of them."""
     agent: str = MISSING
     """The preset's name: for people; the protocol card holds the parts."""
     seed: int = 0
@@ -168,6 +171,7 @@ def register() -> None:
         "reflection": {"none": NoReflection, "reflecting": Reflecting},
         "memory": {"none": NoMemory, "notes": NoteMemory, "skills": SkillMemory},
         "decoding": {"decoding": Decoding},
+        "tracker": {"none": NoTracker, "mlflow": MlflowTracker, "wandb": WandbTracker},
     }
     for group, schemas in nodes.items():
         for name, node in schemas.items():

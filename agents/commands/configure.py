@@ -25,7 +25,7 @@ from inference.errors import InferenceError
 
 GROUPS = (
     *("model", "engine", "env", "planner", "reflection", "memory"),
-    *("decoding", "agent", "experiment"),
+    *("decoding", "tracker", "agent", "experiment"),
 )
 
 HYDRA_ERRORS = (HydraException, OmegaConfBaseException, ValueError, TypeError, KeyError)

@@ -92,7 +92,7 @@ def main(words: list[str]) -> int:
     page = order.page()
     runs, console = load(order.folders), table.console()
     code = _print(runs, console)
-    for line in _written(runs, order, page):
+    for line in write(runs, order, page):
         console.print(line)
     return code
 
@@ -117,8 +117,12 @@ def _order(words: Sequence[str]) -> Order | None:
     return order if order.folders else None
 
 
-def _written(runs: Sequence[LoadedRun], order: Order, page: Path | None) -> Iterator[str]:
-    """Write what was asked for, and say where each lies."""
+def write(runs: Sequence[LoadedRun], order: Order, page: Path | None) -> Iterator[str]:
+    """Write what was asked for, and say where each lies.
+
+    Raises:
+        ReportError: a file cannot be written.
+    """
     if page is None and not order.files:
         return
     # matplotlib and the templates take a second: only who asks for them waits

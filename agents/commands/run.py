@@ -10,6 +10,7 @@ from rich.console import Console
 from agents.commands.configure import run_with_hydra
 from agents.commands.report import print_report
 from agents.commands.stopping import STOPPED, terminable
+from agents.commands.tracking import track
 from agents.evaluation import control, protocol
 from agents.evaluation.carrying import Carrying
 from agents.evaluation.display import shown
@@ -49,6 +50,7 @@ def main(words: list[str]) -> int:
 def run(config: RunConfig, folder: Path) -> int:
     """One configuration, into one folder. Returns the exit code."""
     console = make_console()
+    config.tracker.check()
     tasks: TaskSet = config.env.open(config.concurrency)
     try:
         with RunStore.open(folder) as store, terminable():
@@ -68,6 +70,7 @@ def run(config: RunConfig, folder: Path) -> int:
     finally:
         tasks.close()
     print_report([folder], console)
+    track(config, folder, console)
     return code
 
 
