@@ -175,6 +175,8 @@ def _until_over(folder: Path, console: Console) -> int:
 
 def _control_comes(folder: Path) -> bool:
     """Whether a random control follows the run that has just ended; waits for its first beat."""
+    if not (folder / "protocol.json").exists():
+        return False
     card = read_protocol(folder)
     protocol, chance = card["protocol"], control.folder_of(folder)
     speaks = control.constrained(protocol["decoding"])
