@@ -16,11 +16,17 @@ OVERALL = "all"
 class Source:
     """Where numbers were read. Empty where that is not known."""
 
-    title: str
-    where: str
+    name: str
+    """As tables call it."""
+    where: str = ""
     """How it is found: an arXiv id, a repository."""
+    title: str = ""
     authors: str = ""
     year: int | None = None
+
+    def cited(self, place: str) -> str:
+        """A place in it, in a few words."""
+        return f"{self.name} ({self.where}), {place}" if self.where else f"{self.name}, {place}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +48,7 @@ class PublishedRow:
     @property
     def origin(self) -> str:
         """Its source in a few words."""
-        return f"{self.source.where}, {self.place}"
+        return self.source.cited(self.place)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +82,7 @@ class PublishedProtocol:
     @property
     def name(self) -> str:
         """In a few words."""
-        return f"{self.source.title} ({self.source.where}), {self.place}"
+        return self.source.cited(self.place)
 
 
 def tables() -> Mapping[str, PublishedTable]:

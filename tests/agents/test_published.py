@@ -74,7 +74,7 @@ def test_what_the_abstract_and_the_text_say_of_the_tables_is_so() -> None:
 def test_every_number_says_where_it_was_read() -> None:
     for table in tables().values():
         for each in table.rows:
-            assert each.source.title and each.source.where and each.place, (table.key, each)
+            assert each.source.name and each.place, (table.key, each)
 
 
 def test_every_published_protocol_has_a_preset_of_its_name_that_says_so() -> None:
