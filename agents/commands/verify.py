@@ -2,7 +2,9 @@
 
 import os
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -39,6 +41,9 @@ SHOWN = 20
 """So many differences of a run are shown."""
 
 MOST_AT_ONCE = 8
+
+LINE_SECONDS = 15.0
+"""Between two lines of progress where there is no terminal."""
 
 DIFFERS, NOT_REPLAYED = 1, 3
 
@@ -115,27 +120,37 @@ def _verify(folder: Path, order: Order, console: Console) -> int:
 
 
 def _one(folder: Path, order: Order, console: Console, *, run: Path | None = None) -> int:
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        disable=not sys.stderr.isatty(),
-    ) as progress:
-        bar = progress.add_task(str(folder), total=count_lines(folder))
+    with _progress(str(folder), count_lines(folder)) as advance:
         report = verify_folder(
-            folder,
-            order.given,
-            order.slots,
-            lambda: progress.advance(bar),
-            official=order.official,
-            run=run,
+            folder, order.given, order.slots, advance, official=order.official, run=run
         )
     _show(report, order, console)
     if report.differences:
         return DIFFERS
     return NOT_REPLAYED if report.not_replayed else 0
+
+
+@contextmanager
+def _progress(what: str, total: int) -> Iterator[Callable[[], None]]:
+    """A bar on a terminal, else a line now and then; on standard error, since it is no result."""
+    bar = Progress(
+        *(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()),
+        console=Console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+    task = bar.add_task(what, total=total)
+    told = time.monotonic()
+
+    def advance() -> None:
+        nonlocal told
+        bar.advance(task)
+        if bar.disable and time.monotonic() - told > LINE_SECONDS:
+            told = time.monotonic()
+            print(f"{what}: {bar.tasks[0].completed:.0f} of {total} episodes", file=sys.stderr)
+
+    with bar:
+        yield advance
 
 
 def _show(report: Report, order: Order, console: Console) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from agents.errors import RunFolderError
 from agents.evaluation.store import read_protocol, whole_lines
-from agents.evaluation.verify.finding import Difference, Finding, NotReplayed
+from agents.evaluation.verify.finding import Difference, Finding, NotReplayed, Remark
 from agents.evaluation.verify.notes import Remembered, check_memory
 from agents.evaluation.verify.records import (
     Line,
@@ -29,11 +29,16 @@ from envs.world import Affordances, Task, TaskSet
 SHARED_WITH_CONTROL = ("world", "tasks", "limits", "repeat", "seed")
 """What a random control must have from its run."""
 
-NEEDED = ("world", "tasks", "limits", "repeat", "seed", "agent")
-"""What must be in a protocol card."""
+NEEDED = {"world": dict, "tasks": list, "limits": dict, "repeat": int, "seed": int, "agent": dict}
+"""What must be in a protocol card, and of which type."""
+
+NEEDED_OF_A_TASK = {"id", "kind", "name"}
 
 ATTEMPTS = 2
 """How often an episode is replayed before a crash of the world leaves it not replayed."""
+
+NAMED = 3
+"""So many missing episodes are named."""
 
 Advance = Callable[[], None]
 """Called after each episode."""
@@ -138,6 +143,7 @@ def verify_folder(
             checked.append(result)
             findings += result.findings
             advance()
+    findings += _missing(protocol, lines)
     findings += _rounds(lines, checked)
     remembered = [each.remembered for each in checked if each.remembered]
     findings += check_memory(protocol, remembered, folder)
@@ -153,7 +159,14 @@ def verify_folder(
 
 def _protocol(folder: Path) -> Mapping[str, Any]:
     protocol: Mapping[str, Any] = read_protocol(folder).get("protocol", {})
-    if lacking := [key for key in NEEDED if key not in protocol]:
+    lacking = [key for key, kind in NEEDED.items() if not isinstance(protocol.get(key), kind)]
+    if not lacking and not all(task.keys() >= NEEDED_OF_A_TASK for task in protocol["tasks"]):
+        lacking.append("tasks with id, kind and name")
+    if not lacking and not {"planner", "memory"} <= set(protocol["agent"]):
+        lacking.append("agent with planner and memory")
+    if not lacking and "max_steps" not in protocol["limits"]:
+        lacking.append("limits.max_steps")
+    if lacking:
         raise RunFolderError(
             f"{folder}/protocol.json has no {', '.join(lacking)}: what it was a run of is not known"
             " well enough to verify it; run it again with this version of Groundling"
@@ -215,7 +228,8 @@ def _open(
 ) -> Iterator[_Stage | Finding]:
     """The worlds that there are, and what is to be said of them."""
     asked = [(given, "replayed")]
-    if official and protocol["world"].get("world") == "alfworld":
+    own = given.engine or protocol["world"].get("engine")
+    if official and protocol["world"].get("world") == "alfworld" and own != "textworld":
         asked.append((replace(given, engine="textworld"), "the official package"))
     for overrides, source in asked:
         try:
@@ -280,6 +294,21 @@ def _replayed(record: Record, stage: _Stage) -> Iterator[Finding]:
             if attempt == ATTEMPTS or not isinstance(error, WorldFault):
                 yield NotReplayed(episode=episode.key.id, reason=str(error))
                 return
+
+
+def _missing(protocol: Mapping[str, Any], lines: Sequence[Line]) -> Iterator[Remark]:
+    """What a rate over these lines leaves out."""
+    begun = {(line.key.task, line.key.repeat) for line in lines}
+    planned = [
+        (task["id"], repeat) for task in protocol["tasks"] for repeat in range(protocol["repeat"])
+    ]
+    missing = [f"{task}#{repeat}" for task, repeat in planned if (task, repeat) not in begun]
+    if missing:
+        more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
+        yield Remark(
+            text=f"{len(missing)} of {len(planned)} episodes of the protocol are not in it, so not"
+            f" evaluated: {', '.join(missing[:NAMED])}{more}"
+        )
 
 
 def _rounds(lines: Sequence[Line], checked: Sequence[_Checked]) -> Iterator[Difference]:

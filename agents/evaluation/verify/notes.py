@@ -47,8 +47,15 @@ def check_memory(
             f" the digest is here ({card['path']})"
         )
         return
-    scope, retrieval = Scope(card["scope"]), Retrieval(card["retrieval"])
-    memory = NoteMemory(**{**card, "scope": scope, "retrieval": retrieval})
+    try:
+        scope, retrieval = Scope(card["scope"]), Retrieval(card["retrieval"])
+        memory = NoteMemory(**{**card, "scope": scope, "retrieval": retrieval})
+    except (KeyError, TypeError, ValueError) as error:
+        yield NotReplayed(
+            reason="what was remembered: protocol.json tells of a memory of another version"
+            f" ({error})"
+        )
+        return
     found = {each.key: each for each in episodes}
     first = [
         EpisodeKey(task=task["id"], repeat=repeat)

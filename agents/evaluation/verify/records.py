@@ -80,8 +80,8 @@ def check_line(line: Line, folder: Path) -> Iterator[Difference | Record]:
     sha256 = hashlib.sha256(body).hexdigest()
     try:
         data = json.loads(body)
+        _check_texts(data)
         episode = Episode.from_json(data)
-        # the values of a doctored file may be of any type, and are looked at by what follows
         row = asdict(EpisodeRow.of(episode, path_of(line.key), sha256))
         counted = json.loads(json.dumps(row))
         subgoals = all("subgoals" in step for step in data["steps"])
@@ -96,6 +96,18 @@ def check_line(line: Line, folder: Path) -> Iterator[Difference | Record]:
         return
     yield from _row(identifier, line.data, counted)
     yield Record(episode=episode, subgoals=subgoals)
+
+
+def _check_texts(data: Mapping[str, Any]) -> None:
+    """Raise `TypeError` for what a world could not even be sent, or a prompt not be made of."""
+    texts = [("goal", data["goal"]), ("first_observation", data["first_observation"])]
+    for place, message in enumerate(data["first_prompt"]):
+        texts += [(f"first_prompt[{place}].{key}", message[key]) for key in ("role", "content")]
+    for number, step in enumerate(data["steps"], start=1):
+        texts += [(f"step {number} {key}", step[key]) for key in ("action", "observation")]
+    for name, text in texts:
+        if not isinstance(text, str):
+            raise TypeError(f"{name} is {text!r}")
 
 
 def _row(

@@ -159,7 +159,9 @@ def test_a_line_that_is_missing_doubled_or_none_is_caught(
 ) -> None:
     first, second = rows(run)
     write_rows(run, [first])
-    assert "a trajectory', episodes.jsonl 'no line" in verify(capsys, run)[1]
+    said = verify(capsys, run)[1]
+    assert "a trajectory', episodes.jsonl 'no line" in said
+    assert "1 of 2 episodes of the protocol are not in it, so not evaluated: " in said
     write_rows(run, [first, second, first])
     assert (
         "episodes.jsonl line 3: recorded 'a second time', first in line 1"
@@ -183,6 +185,46 @@ def test_a_trajectory_that_is_missing_or_none_is_caught(
     path.unlink()
     code, said = verify(capsys, run)
     assert (code, "on disk 'No such file or directory'" in said) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("doctor", "named"),
+    [
+        (step(0, action=7), "TypeError step 1 action is 7"),
+        (step(0, reward="5"), "TypeError"),
+        (step(0, rejected="ignored"), "ValueError"),
+        (lambda data: data["steps"][0].pop("won"), "TypeError"),
+        (lambda data: data["first_prompt"].append({}), "KeyError 'role'"),
+        (lambda data: data.update(steps=None), "TypeError"),
+        (lambda data: data.pop("key"), "KeyError 'key'"),
+    ],
+)
+def test_a_trajectory_with_values_of_other_kinds_is_named_not_stumbled_over(
+    run: Path, doctor: Change, named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(run, LOST, doctor, forge=False)
+    code, said = verify(capsys, run)
+    assert code == 1
+    assert f"recorded 'a trajectory', its content is not one: '{named}" in said.replace('"', "'")
+
+
+@pytest.mark.parametrize(
+    "doctor",
+    [
+        lambda card: card.update(tasks={}),
+        lambda card: card.update(tasks=[{}]),
+        lambda card: card["agent"].pop("memory"),
+        lambda card: card["limits"].pop("max_steps"),
+    ],
+)
+def test_a_card_that_is_none_is_one_line(
+    run: Path, doctor: Change, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change_card(run, doctor)
+    assert main(["verify", str(run)]) == 1
+    said = capsys.readouterr().err
+    assert "protocol.json has no " in said
+    assert said.count("\n") == 1
 
 
 @pytest.mark.parametrize(
