@@ -1,6 +1,6 @@
 """A whole run folder: its lines, its trajectories, its memory, and every episode in its world."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -8,37 +8,25 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from agents.errors import RunFolderError
-from agents.evaluation.store import read_protocol, whole_lines
-from agents.evaluation.verify.finding import Difference, Finding, NotReplayed, Remark
-from agents.evaluation.verify.notes import Remembered, check_memory
-from agents.evaluation.verify.records import (
+from agents.evaluation.store import whole_lines
+from agents.evaluation.verify.card import as_its_run, known_protocol
+from agents.evaluation.verify.finding import Difference, Finding, NotReplayed
+from agents.evaluation.verify.lines import (
     Line,
-    Record,
-    Unreadable,
-    check_episode,
-    check_line,
-    path_of,
-    read_line,
+    missing_episodes,
+    read_lines,
+    rounds_skipped,
+    without_line,
 )
+from agents.evaluation.verify.notes import Remembered, check_memory
+from agents.evaluation.verify.records import Record, check_episode, check_line, path_of
 from agents.evaluation.verify.replay import replay
 from agents.evaluation.verify.worlds import NotReplayable, Overrides, World, open_world
 from envs.errors import WorldError, WorldFault
 from envs.world import Affordances, Task, TaskSet
 
-SHARED_WITH_CONTROL = ("world", "tasks", "limits", "repeat", "seed")
-"""What a random control must have from its run."""
-
-NEEDED = {"world": dict, "tasks": list, "limits": dict, "repeat": int, "seed": int, "agent": dict}
-"""What must be in a protocol card, and of which type."""
-
-NEEDED_OF_A_TASK = {"id", "kind", "name"}
-
 ATTEMPTS = 2
 """How often an episode is replayed before a crash of the world leaves it not replayed."""
-
-NAMED = 3
-"""So many missing episodes are named."""
 
 Advance = Callable[[], None]
 """Called after each episode."""
@@ -116,19 +104,19 @@ def verify_folder(
     Raises:
         RunFolderError: it has no protocol card that could be read.
     """
-    protocol = _protocol(folder)
+    protocol = known_protocol(folder)
     findings: list[Finding] = []
     if run is not None:
-        findings += _as_its_run(protocol, _protocol(run))
+        findings += as_its_run(protocol, known_protocol(run))
     # files first: an episode that ends meanwhile has its line when its file is seen
     files = {path.name for path in (folder / "trajectories").glob("*.json")}
     lines: list[Line] = []
-    for read in _read_lines(folder):
+    for read in read_lines(folder):
         if isinstance(read, Line):
             lines.append(read)
         else:
             findings.append(read)
-    findings += _without_line(files, lines)
+    findings += without_line(files, lines)
     with ExitStack() as stack:
         stages: list[_Stage] = []
         for opened in _open(protocol, given, slots, official=official):
@@ -143,8 +131,9 @@ def verify_folder(
             checked.append(result)
             findings += result.findings
             advance()
-    findings += _missing(protocol, lines)
-    findings += _rounds(lines, checked)
+    findings += missing_episodes(protocol, lines)
+    won = {line.key: each.won for line, each in zip(lines, checked, strict=True)}
+    findings += rounds_skipped(won)
     remembered = [each.remembered for each in checked if each.remembered]
     findings += check_memory(protocol, remembered, folder)
     return Report(
@@ -155,72 +144,6 @@ def verify_folder(
         steps=sum(each.steps for each in checked if each.replayed),
         findings=tuple(findings),
     )
-
-
-def _protocol(folder: Path) -> Mapping[str, Any]:
-    protocol: Mapping[str, Any] = read_protocol(folder).get("protocol", {})
-    lacking = [key for key, kind in NEEDED.items() if not isinstance(protocol.get(key), kind)]
-    if not lacking and not all(task.keys() >= NEEDED_OF_A_TASK for task in protocol["tasks"]):
-        lacking.append("tasks with id, kind and name")
-    if not lacking and not {"planner", "memory"} <= set(protocol["agent"]):
-        lacking.append("agent with planner and memory")
-    if not lacking and "max_steps" not in protocol["limits"]:
-        lacking.append("limits.max_steps")
-    if lacking:
-        raise RunFolderError(
-            f"{folder}/protocol.json has no {', '.join(lacking)}: what it was a run of is not known"
-            " well enough to verify it; run it again with this version of Groundling"
-        )
-    return protocol
-
-
-def _as_its_run(own: Mapping[str, Any], run: Mapping[str, Any]) -> Iterator[Difference]:
-    for key in SHARED_WITH_CONTROL:
-        if own[key] != run[key]:
-            yield Difference(
-                field=f"protocol.json {key}",
-                recorded=own[key],
-                found=run[key],
-                source="the run whose control it is",
-            )
-
-
-def _read_lines(folder: Path) -> Iterator[Line | Difference]:
-    """Each episode's first line, and what stands there besides."""
-    seen: dict[str, int] = {}
-    for number, text in enumerate(whole_lines(folder / "episodes.jsonl"), start=1):
-        try:
-            line = read_line(number, text)
-        except Unreadable as error:
-            yield Difference(
-                field=f"episodes.jsonl line {number}",
-                recorded=text.decode(errors="replace"),
-                found=str(error),
-                source="it is no episode:",
-            )
-            continue
-        if line.key.id in seen:
-            yield Difference(
-                episode=line.key.id,
-                field=f"episodes.jsonl line {number}",
-                recorded="a second time",
-                found=seen[line.key.id],
-                source="first in line",
-            )
-            continue
-        seen[line.key.id] = number
-        yield line
-
-
-def _without_line(files: Iterable[str], lines: Sequence[Line]) -> Iterator[Difference]:
-    named = {line.key.file_name for line in lines}
-    for name in sorted(set(files) - named):
-        yield Difference(
-            field=f"trajectories/{name}",
-            recorded="a trajectory",
-            found="no line (deleted, or the run was killed between the two)",
-            source="episodes.jsonl",
-        )
 
 
 def _open(
@@ -294,33 +217,3 @@ def _replayed(record: Record, stage: _Stage) -> Iterator[Finding]:
             if attempt == ATTEMPTS or not isinstance(error, WorldFault):
                 yield NotReplayed(episode=episode.key.id, reason=str(error))
                 return
-
-
-def _missing(protocol: Mapping[str, Any], lines: Sequence[Line]) -> Iterator[Remark]:
-    """What a rate over these lines leaves out."""
-    begun = {(line.key.task, line.key.repeat) for line in lines}
-    planned = [
-        (task["id"], repeat) for task in protocol["tasks"] for repeat in range(protocol["repeat"])
-    ]
-    missing = [f"{task}#{repeat}" for task, repeat in planned if (task, repeat) not in begun]
-    if missing:
-        more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
-        yield Remark(
-            text=f"{len(missing)} of {len(planned)} episodes of the protocol are not in it, so not"
-            f" evaluated: {', '.join(missing[:NAMED])}{more}"
-        )
-
-
-def _rounds(lines: Sequence[Line], checked: Sequence[_Checked]) -> Iterator[Difference]:
-    """A round comes after one in which the task was not achieved."""
-    won = {line.key: each.won for line, each in zip(lines, checked, strict=True)}
-    for key in won:
-        before = replace(key, round=key.round - 1)
-        if key.round > 1 and won.get(before, True):
-            yield Difference(
-                episode=key.id,
-                field="round",
-                recorded=key.round,
-                found="achieved" if before in won else "missing",
-                source="the round before is",
-            )

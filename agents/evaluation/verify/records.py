@@ -13,6 +13,7 @@ from agents.evaluation.episode import Episode, EpisodeKey, StopReason
 from agents.evaluation.row import EpisodeRow
 from agents.evaluation.seeds import derive_seed
 from agents.evaluation.verify.finding import Difference
+from agents.evaluation.verify.lines import Line
 from agents.planners.planner import prompt_digest
 from inference.engine import Message
 
@@ -26,42 +27,12 @@ with what is already said of the answer behind the prompt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """A line of `episodes.jsonl` that names an episode, nothing else of it believed yet."""
-
-    number: int
-    """From 1."""
-    key: EpisodeKey
-    data: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """A trajectory as it lies in the folder."""
 
     episode: Episode
     subgoals: bool
     """Whether it says which parts of the goal were reached; older ones do not."""
-
-
-class Unreadable(Exception):
-    """A file or a line is not what Groundling writes; the message says what is wrong with it."""
-
-
-def read_line(number: int, text: bytes) -> Line:
-    """One line of `episodes.jsonl`.
-
-    Raises:
-        Unreadable: it names no episode.
-    """
-    try:
-        data = json.loads(text)
-        key = EpisodeKey(
-            task=str(data["task"]), repeat=int(data["repeat"]), round=int(data.get("round", 1))
-        )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise Unreadable(f"{type(error).__name__} {error}") from error
-    return Line(number=number, key=key, data=data)
 
 
 def path_of(key: EpisodeKey) -> str:
