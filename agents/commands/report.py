@@ -11,19 +11,32 @@ from pathlib import Path
 from rich.console import Console
 
 from agents.errors import RunError
-from agents.evaluation import by_task, gains, table, wording
+from agents.evaluation import (
+    by_task,
+    comparison_table,
+    failure_table,
+    gains,
+    table,
+    tables,
+    wording,
+)
+from agents.evaluation.comparison import compare
+from agents.evaluation.following import said_of
 from agents.evaluation.loaded import LoadedRun, load
 from agents.evaluation.page import summary
+from agents.evaluation.tables import shown as papers
 
 USAGE = (
-    "usage: groundling report RUN_DIR ... [--html [PLACE]] [--markdown FILE] [--latex FILE]"
-    " [--csv FILE]"
+    "usage: groundling report RUN_DIR ... [--papers] [--html [PLACE]] [--markdown FILE]"
+    " [--latex FILE] [--csv FILE]"
 )
 
 HELP = f"""{USAGE}
 
 Prints the tables of runs, finished or not, from their files; of several, also side by side.
 
+  --papers          the tables and figures of AdaPlanner and Sweet&Sour from these runs, what they
+                    published beside ours
   --html            a page with summary, plots, tables and every trajectory, into
                     RUN_DIR/report/index.html (of one run)
   --html PLACE      the same into a file that ends in .html, or as index.html into a folder
@@ -51,6 +64,8 @@ class Order:
     folders: list[Path] = field(default_factory=list)
     files: dict[str, Path] = field(default_factory=dict)
     """By the option that names them."""
+    papers: bool = False
+    """Whether the papers' tables are printed, too."""
     html: str | None = None
     """Where the page goes; empty for its usual place, None for no page."""
 
@@ -92,6 +107,8 @@ def main(words: list[str]) -> int:
     page = order.page()
     runs, console = load(order.folders), table.console()
     code = _print(runs, console)
+    if order.papers:
+        _print_papers(runs, console)
     for line in write(runs, order, page):
         console.print(line)
     return code
@@ -105,6 +122,8 @@ def _order(words: Sequence[str]) -> Order | None:
         if option == "--html":
             value_follows = not given and left and not left[0].startswith("-")
             order.html = left.pop(0) if value_follows else value
+        elif option == "--papers" and not given:
+            order.papers = True
         elif option in FILES:
             value = value if given or not left else left.pop(0)
             if not value or value.startswith("-"):
@@ -165,6 +184,8 @@ def _print(runs: Sequence[LoadedRun], console: Console) -> int:
         console.print(table.render(run.found, title, chance), soft_wrap=False)
         for line in _words(run):
             console.print(line)
+        if (lost := failure_table.failures_of(run)).failures:
+            console.print(failure_table.render(lost), soft_wrap=False)
     named = [f"{run.letter}: " * several + run.label for run in runs]
     columns = [
         by_task.Column(world=run.world, name=name, results=run.found)
@@ -179,9 +200,22 @@ def _print(runs: Sequence[LoadedRun], console: Console) -> int:
         for line in summary.lines(runs):
             console.print(line)
     console.print(table.LEGEND, style="dim")
+    if any(run.overall.won < run.overall.evaluated for run in runs):
+        console.print(failure_table.LEGEND, style="dim")
     if tried_again:
         console.print(gains.LEGEND, style="dim")
     return 3 if any(run.incomplete for run in runs) else 0
+
+
+def _print_papers(runs: Sequence[LoadedRun], console: Console) -> None:
+    told = [(papers.table(each), each) for each in tables.paper_tables(runs)]
+    drawn = [(papers.figure(each), each) for each in tables.paper_figures(runs)]
+    for rendered, each in (*told, *drawn):
+        console.print(rendered, soft_wrap=False)
+        for line in papers.words(each):
+            console.print(line, style="dim", markup=False)
+    if not (told or drawn):
+        console.print("the papers have no table or figure that these runs have a part in")
 
 
 def _gains(run: LoadedRun, name: str) -> gains.Gains:
@@ -191,6 +225,8 @@ def _gains(run: LoadedRun, name: str) -> gains.Gains:
 
 def _words(run: LoadedRun) -> Iterator[str]:
     folder, rows = run.folder, run.rows
+    if said := said_of(run.card):
+        yield said
     yield from wording.help_given(run.protocol)
     keys = {row.key for row in rows}
     yield from wording.not_evaluated([fault for fault in run.faults if fault.key not in keys])
@@ -202,6 +238,8 @@ def _words(run: LoadedRun) -> Iterator[str]:
         )
     if run.chance and run.chance.missing:
         yield run.chance.missing
+    if run.protocol["repeat"] > 1:
+        yield from comparison_table.seeds(compare([run]))
     yield from wording.of_rows(run.protocol, rows)
     yield (
         f"episodes: {folder}/episodes.jsonl  trajectories: {folder}/trajectories/"

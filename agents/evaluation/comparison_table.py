@@ -83,12 +83,13 @@ def standalone(found: Comparison) -> Table:
 
 def seeds(found: Comparison) -> Iterator[str]:
     """A line for each run that played its tasks with several seeds."""
+    several = len(found.standalone) > 1
     for each in found.standalone:
         if each.won_by_seed and each.score_by_seed:
             said = [_over_seeds("won", each.won_by_seed, share=True)]
             if found.scored:
                 said.append(_over_seeds("score", each.score_by_seed, share=False))
-            yield f"{each.run.letter}: {'; '.join(said)}"
+            yield f"{each.run.letter}: " * several + "; ".join(said)
 
 
 def contrasts(found: Comparison) -> Table:
@@ -116,6 +117,16 @@ def words(found: Comparison) -> Iterator[str]:
         f" seeds or repeats, of a bootstrap over tasks;{points} what is not evaluated is in no"
         " rate; costs: a task, all rounds together"
     )
+    attached = [
+        each.run.letter
+        for each in found.standalone
+        if each.run.protocol["engine"]["name"] == "attach"
+    ]
+    if attached:
+        yield (
+            f"{', '.join(attached)}: engine=attach does not tell the dtype, the hardware and the"
+            " libraries of its server, so that differences in these are not seen"
+        )
     if not found.contrasts:
         yield "no task was evaluated by the first run and another one: there is no paired test"
         return

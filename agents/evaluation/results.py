@@ -6,8 +6,7 @@ from statistics import fmean
 
 from agents.evaluation.mask import MaskTotals
 from agents.evaluation.row import EpisodeRow
-from agents.evaluation.statistics import Interval as Interval
-from agents.evaluation.statistics import Rate
+from agents.evaluation.statistics import Interval, Outcome, Rate, success_interval
 
 ALL = "all"
 
@@ -34,6 +33,8 @@ class Result:
     """Of all actions, those that the world did not understand; 0 to 1."""
     legal_share: float | None
     """Of the answers under a grammar that were measured, those that needed none; 0 to 1."""
+    repeated: Interval | None = None
+    """Of the success rate, over tasks; None where each was played once, so that Wilson's holds."""
 
     @property
     def rate(self) -> Rate:
@@ -52,8 +53,10 @@ class Result:
 
     @property
     def success(self) -> Interval | None:
-        """Wilson's 95 % interval of the success rate, 0 to 1."""
-        return self.rate.interval
+        """95 % interval of the success rate, 0 to 1: Wilson's, or over tasks where these were
+        repeated.
+        """
+        return self.repeated or self.rate.interval
 
 
 def per_kind(rows: Sequence[EpisodeRow], planned: Sequence["PlannedKind"]) -> list[Result]:
@@ -89,7 +92,21 @@ def _result(kind: str, name: str, rows: Sequence[EpisodeRow], planned: int) -> R
         steps=_mean(len(row.scores) for row in rows),
         invalid_share=sum(row.invalid_actions for row in rows) / actions if actions else None,
         legal_share=MaskTotals.together(row.mask for row in rows).legal_share,
+        repeated=success_interval(_outcomes(rows)) if any(row.repeat for row in rows) else None,
     )
+
+
+def _outcomes(rows: Iterable[EpisodeRow]) -> list[Outcome]:
+    return [
+        Outcome(
+            task=row.task,
+            repeat=row.repeat,
+            unit=row.task,
+            won=row.won,
+            score=row.clamped_score,
+        )
+        for row in rows
+    ]
 
 
 def _mean(values: Iterable[float]) -> float | None:

@@ -12,9 +12,9 @@ from agents.decoding import Decoding
 from agents.evaluation import gains, protocol, table
 from agents.evaluation.control import folder_of
 from agents.evaluation.gains import Gains
-from agents.evaluation.results import Interval
 from agents.evaluation.rounds import trials_of
 from agents.evaluation.run import Settings
+from agents.evaluation.statistics import Interval
 from agents.evaluation.store import RunStore, read_rows
 from inference.engine import Completion, EngineCard, Request
 from inference.errors import EngineFault

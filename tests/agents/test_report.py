@@ -242,3 +242,21 @@ def test_the_widest_table_fits_a_log_file() -> None:
         *("2710", "271", "100%", "100%-100%", "-100.0", "100.0", "100.0", "2710", "150.0"),
         *("100%", "100%", "100%", "-100.0"),
     ]
+
+
+async def test_repeats_of_tasks_give_a_mean_and_a_best_over_seeds_and_an_interval_over_tasks(
+    tmp_path: Path,
+) -> None:
+    def says(request: Request) -> str:
+        return "east" if request.id.startswith(("c/0", "c/1#2")) else "west"
+
+    tasks = CorridorTasks(count=4)
+    written = {**card("scripted", tasks), "repeat": 3}
+    with RunStore.open(tmp_path) as store:
+        store.commit(written, {"control": False})
+    await play(ScriptedEngine(says), tmp_path, tasks=tasks, repeat=3)
+    said = reported(tmp_path)[1]
+    assert "won, mean over 3 seeds 33.3%" in said
+    assert "best of 3 seeds 50.0%" in said.replace("\n", " ")
+    low, high = (int(each) for each in row_of(said, "all")[4].replace("%", "").split("-"))
+    assert (low, high) == (0, 75), "of four tasks, though there are twelve episodes"
