@@ -10,7 +10,7 @@ from rich.table import Table
 from agents.evaluation.episode import EpisodeKey
 from agents.evaluation.failures import Cause, Failure, failure_of, unevaluated
 from agents.evaluation.loaded import LoadedRun
-from agents.evaluation.page.records import read
+from agents.evaluation.records import read
 
 LEGEND = (
     "why tasks are not won, from what was recorded, in their last round: the number whose primary"

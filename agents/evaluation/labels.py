@@ -27,20 +27,23 @@ rest."""
 
 def labels(folders: Sequence[Path], cards: Sequence[Mapping[str, Any]]) -> list[str]:
     """A name for each run: its agent, its model unless all have the same, and what else it takes to
-    tell it from the others of that name; in the last resort its folder.
+    tell it from the others of that name in its world; in the last resort its folder.
     """
+    worlds = [_value(card["protocol"], ("prompts", "world")) for card in cards]
     with_model = len(cards) == 1 or not common_model(cards)
     found = [_plain(_agent(card) + (f", {_model(card)}" if with_model else "")) for card in cards]
     for path in _TELLING:
-        for name in {each for each in found if found.count(each) > 1}:
-            alike = [number for number, each in enumerate(found) if each == name]
+        named = list(zip(worlds, found, strict=True))
+        for world, name in {each for each in named if named.count(each) > 1}:
+            alike = [number for number, each in enumerate(named) if each == (world, name)]
             values = {number: _value(cards[number]["protocol"], path) for number in alike}
             if len(set(values.values())) > 1:
                 for number, value in values.items():
                     found[number] = f"{name}, {_plain(_told(path, value))}" if value else name
+    named = list(zip(worlds, found, strict=True))
     return [
-        name if found.count(name) == 1 else f"{name}, {_plain(folder.name)}"
-        for name, folder in zip(found, folders, strict=True)
+        each[1] if named.count(each) == 1 else f"{each[1]}, {_plain(folder.name)}"
+        for each, folder in zip(named, folders, strict=True)
     ]
 
 

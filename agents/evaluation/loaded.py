@@ -23,7 +23,7 @@ class LoadedRun:
     letter: str
     """What it is called where there is little room."""
     label: str
-    """Tells it from the other runs of the report."""
+    """Tells it from the other runs of its world."""
     rows: Sequence[EpisodeRow]
     """Every finished episode, of all rounds."""
     faults: Sequence[Fault]

@@ -4,13 +4,17 @@ from typing import Any
 from agents.evaluation.labels import common_model, labels, letters
 
 
-def card(agent: str = "react", model: str = "m", engine: str = "vllm", **decoding: str) -> Any:
+def card(
+    agent: str = "react", model: str = "m", engine: str = "vllm", world: str = "w", **decoding: str
+) -> Any:
     return {
         "setting": {"agent": agent},
         "protocol": {
             "agent": {"planner": {"name": agent}},
             "engine": {"name": engine},
             "model": {"name": model},
+            "prompts": {"world": world},
+            "world": {"split": f"split of {world}"},
             "decoding": decoding,
         },
     }
@@ -40,6 +44,10 @@ def test_runs_of_one_agent_are_told_apart_by_what_differs_and_by_nothing_else() 
         card("act", actions="enforced"),
     )
     assert found == ["adaplanner, plans free", "adaplanner, plans typed", "act"]
+
+
+def test_runs_of_two_worlds_may_have_one_name() -> None:
+    assert labelled(card(world="a"), card(world="b")) == ["react", "react"]
 
 
 def test_runs_that_are_alike_are_called_by_their_folders() -> None:

@@ -58,7 +58,7 @@ def _episodes(count: int) -> Iterator[Episode]:
             recorded.step(
                 f"go to shelf {at}",
                 f"You arrive at shelf {at}. On the shelf {at}, you see {_seen(drawn, 8)}.",
-                calls=(recorded.call(f"{task}#0.a1.c{at}", f"go to shelf {at}", **_digest(drawn)),),
+                calls=(recorded.call(f"{task}#0.a1.c{at}", f"go to shelf {at}", prompt_digest=_digest(drawn)),),
             )
             for at in range(STEPS)
         ]
@@ -70,8 +70,8 @@ def _seen(drawn: random.Random, count: int) -> str:
     return ", ".join(f"a {drawn.choice(THINGS)} {drawn.randrange(20)}" for _ in range(count))
 
 
-def _digest(drawn: random.Random) -> dict[str, str]:
-    return {"prompt_digest": f"{drawn.getrandbits(64):016x}"}
+def _digest(drawn: random.Random) -> str:
+    return f"{drawn.getrandbits(64):016x}"
 
 
 def _open(page: Path) -> None:

@@ -8,7 +8,7 @@ beside it, and only those that are looked at are read.
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from importlib.metadata import version
@@ -18,7 +18,6 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from agents.errors import RunFolderError
-from agents.evaluation.episode import EpisodeKey
 from agents.evaluation.labels import common_model
 from agents.evaluation.loaded import LoadedRun
 from agents.evaluation.page import compared, sheets, summary
@@ -53,7 +52,7 @@ def build(runs: Sequence[LoadedRun], page: Path) -> Built:
     shelf = _Shelf(beside)
     try:
         page.parent.mkdir(parents=True, exist_ok=True)
-        listing = collect(runs, causes, shelf.keep)
+        listing = collect(runs, shelf.keep)
         shelf.clear_old()
         data = {**listing.json(runs), "packs": shelf.known}
         write_atomically(page, _html(runs, data, shelf.embedded).encode(errors="replace"))
@@ -62,11 +61,6 @@ def build(runs: Sequence[LoadedRun], page: Path) -> Built:
             f"report {page} cannot be written ({error.strerror}); choose another place: --html FILE"
         ) from error
     return Built(page=page, beside=beside if shelf.files else None, episodes=len(listing.lines))
-
-
-def causes(run: LoadedRun) -> Mapping[EpisodeKey, str]:
-    """Why episodes were lost."""
-    return {row.key: str(row.stop) for row in run.rows if not row.won}
 
 
 class _Shelf:

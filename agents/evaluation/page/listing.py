@@ -1,12 +1,12 @@
 """The list of episodes that the page filters and turns over, and the packs that it leads to."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agents.evaluation.episode import EpisodeKey
+from agents.evaluation import records
+from agents.evaluation.failures import Cause, Failure, failure_of
 from agents.evaluation.loaded import LoadedRun
-from agents.evaluation.page import records
 from agents.evaluation.page.packs import Pack, Packing, Place
 from agents.evaluation.page.trajectory import Beside, told
 from agents.evaluation.row import EpisodeRow
@@ -30,16 +30,14 @@ class Listing:
         """What the page's script begins with."""
         return {
             "fields": FIELDS,
-            "runs": [{"letter": run.letter, "label": run.label} for run in runs],
+            "runs": [
+                {"letter": run.letter, "label": f"{run.label} in {run.world}"} for run in runs
+            ],
             "lines": self.lines,
         }
 
 
-def collect(
-    runs: Sequence[LoadedRun],
-    causes: Callable[[LoadedRun], Mapping[EpisodeKey, str]],
-    keep: Callable[[Pack], None],
-) -> Listing:
+def collect(runs: Sequence[LoadedRun], keep: Callable[[Pack], None]) -> Listing:
     """List all episodes, and hand over their trajectories pack by pack: memory holds one pack and
     one episode at a time.
     """
@@ -48,15 +46,16 @@ def collect(
     for number, run in enumerate(runs):
         noted = records.notes(run)
         at_once = bool(run.protocol["agent"].get("memory", {}).get("at_once"))
-        why = causes(run)
+        memory = run.protocol["agent"].get("memory", {}).get("name", "none")
         for row in _ordered(run):
             found = records.read(run, row)
-            place = None
+            place = failure = None
             if found.episode:
+                failure = failure_of(found.episode, remembers=memory != "none")
                 pictures = records.pictures(run, found.episode)
                 beside = Beside(notes=noted, notes_at_once=at_once, pictures=pictures)
-                place = packing.add(told(found.episode, beside))
-            lines.append(_line(number, row, why.get(row.key, ""), place, found.wrong))
+                place = packing.add(told(found.episode, beside, failure))
+            lines.append(_line(number, row, failure, place, found.wrong))
             if packing.full:
                 keep(packing.take())
         lines += _missing(number, run)
@@ -73,10 +72,17 @@ def _ordered(run: LoadedRun) -> list[EpisodeRow]:
     )
 
 
-def _line(run: int, row: EpisodeRow, cause: str, place: Place | None, wrong: str) -> Sequence[Any]:
+def _line(
+    run: int, row: EpisodeRow, failure: Failure | None, place: Place | None, wrong: str
+) -> Sequence[Any]:
     return (
         *(run, row.task, row.repeat, row.round, row.kind, WON if row.won else LOST),
-        *("" if row.won else cause, row.last_score, len(row.scores), row.refinements),
+        *(
+            failure.primary.value if failure else "",
+            row.last_score,
+            len(row.scores),
+            row.refinements,
+        ),
         *(row.generated_tokens, round(row.seconds, 1)),
         *((place.pack, place.index) if place else (-1, -1)),
         wrong,
@@ -89,12 +95,11 @@ def _missing(number: int, run: LoadedRun) -> list[Sequence[Any]]:
     lines: list[Sequence[Any]] = []
     for key in run.missing():
         fault = faults.get(key)
-        cause = fault.boundary if fault else "not run yet"
-        wrong = f"after {fault.attempt} attempts: {fault.message}" if fault else ""
+        told = f"{fault.boundary}: {fault.message}" if fault else "not run yet"
         lines.append(
             (
                 *(number, key.task, key.repeat, key.round, kinds[key.task], NOT_EVALUATED),
-                *(cause, None, None, None, None, None, -1, -1, wrong),
+                *(Cause.INFRASTRUCTURE.value, None, None, None, None, None, -1, -1, told),
             )
         )
     return lines

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agents.evaluation.loaded import LoadedRun
-from agents.evaluation.page import compared, protocols, sheets
+from agents.evaluation.page import compared, failings, papers, protocols, sheets
 from agents.evaluation.page.compared import Group
 from agents.evaluation.page.sheet import Sheet
 
@@ -16,29 +16,21 @@ class Section:
     key: str
     name: str
     sheets: Sequence[Sheet]
-    folded: bool = False
-    """On the page each of them is opened by a click."""
 
 
 def sections(runs: Sequence[LoadedRun], groups: Sequence[Group]) -> list[Section]:
     """Those that have something to show, after the overview."""
+    together = [compared.sheet(group) for group in groups if group.comparisons]
     tried = [sheets.rounds(runs)] if any(run.rounds > 1 for run in runs) else []
+    by_task = [*sheets.by_task(runs), *sheets.points_by_task(runs), *tried]
     missing = sheets.not_evaluated(runs)
     found = (
-        Section(
-            key="comparisons",
-            name="Comparisons",
-            sheets=[compared.sheet(group) for group in groups if group.comparisons],
-        ),
-        Section(
-            key="tasks",
-            name="By task",
-            sheets=[*sheets.by_task(runs), *sheets.points_by_task(runs), *tried],
-        ),
-        Section(
-            key="runs", name="Each run", sheets=[sheets.results(run) for run in runs], folded=True
-        ),
+        Section(key="comparisons", name="Comparisons", sheets=together),
+        Section(key="tasks", name="By task", sheets=by_task),
+        Section(key="failures", name="Failures", sheets=[*failings.sheets(runs)]),
         Section(key="missing", name="Not evaluated", sheets=[missing] if missing.rows else []),
+        Section(key="runs", name="Each run", sheets=[sheets.results(run) for run in runs]),
+        Section(key="papers", name="Published results", sheets=[*papers.sheets(runs)]),
         Section(key="protocols", name="Protocol differences", sheets=[*protocols.sheets(runs)]),
     )
     return [section for section in found if section.sheets]

@@ -32,6 +32,8 @@ class Sheet:
     """As many of the last rows stand apart from the others: totals and means."""
     words: Sequence[str] = ()
     """What has to be said below it."""
+    folded: bool = False
+    """On the page it is opened by a click."""
 
     @property
     def legend(self) -> str:

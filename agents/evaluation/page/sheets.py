@@ -6,13 +6,21 @@ from statistics import fmean
 from agents.evaluation import wording
 from agents.evaluation.by_task import SETS
 from agents.evaluation.by_task import Column as RunOfWorld
+from agents.evaluation.following import said_of
 from agents.evaluation.gains import Gains
 from agents.evaluation.labels import common_model
 from agents.evaluation.loaded import LoadedRun
 from agents.evaluation.page.sheet import NOTHING, Column, Sheet, count, number, share
 from agents.evaluation.results import Result
 from agents.evaluation.row import EpisodeRow
-from agents.evaluation.statistics import Interval, mean_interval, outcomes_of, over_repeats, won
+from agents.evaluation.statistics import (
+    Interval,
+    mean_interval,
+    outcomes_of,
+    over_repeats,
+    success_interval,
+    won,
+)
 
 MISSING = "episodes that were planned and are not evaluated: they are in no mean"
 WON = "episodes that the world itself says are achieved"
@@ -34,7 +42,11 @@ def overview(runs: Sequence[LoadedRun]) -> Sheet:
         Column(name="n", meaning="tasks evaluated, each with its last round"),
         Column(name="miss", meaning=MISSING),
         Column(name="won", meaning=WON),
-        Column(name="95% CI", meaning=WILSON),
+        Column(
+            name="95% CI",
+            meaning="of won: Wilson's; of a bootstrap over tasks where these have variations or"
+            " were repeated",
+        ),
         Column(name="score", meaning="mean points at the end, failures counted 0"),
         Column(name="95% CI of score", meaning="a bootstrap over tasks"),
         Column(name="random", meaning=RANDOM),
@@ -56,20 +68,16 @@ def _overview(run: LoadedRun, *, with_world: bool) -> Sequence[str]:
     return (
         *(run.letter, run.label, *([run.world] if with_world else [])),
         *(count(result.evaluated), count(result.not_evaluated)),
-        *(share(result.won_share), interval(success_interval(run))),
+        *(share(result.won_share), interval(success_of(run))),
         *(number(result.clamped), score_interval(run)),
         *(share(chance.won_share if chance else None), number(result.steps)),
         *(count(mean_tokens(run)), number(_mean_of_tasks(run, lambda row: row.seconds), 0)),
     )
 
 
-def success_interval(run: LoadedRun) -> Interval | None:
-    """Wilson's; where tasks were repeated, which are not independent then, a bootstrap over
-    them.
-    """
-    if run.protocol["repeat"] == 1:
-        return run.overall.success
-    return mean_interval(outcomes_of(run.trials, run.world), won) or run.overall.success
+def success_of(run: LoadedRun) -> Interval | None:
+    """95% interval of the share won, 0 to 1."""
+    return success_interval(outcomes_of(run.trials, run.world))
 
 
 def score_interval(run: LoadedRun) -> str:
@@ -121,6 +129,7 @@ def results(run: LoadedRun) -> Sheet:
         rows=[_result(run, result, beside=beside) for result in run.found],
         apart=1,
         words=tuple(_words(run)),
+        folded=True,
     )
 
 
@@ -142,6 +151,7 @@ def _result(run: LoadedRun, result: Result, *, beside: bool) -> Sequence[str]:
 
 
 def _words(run: LoadedRun) -> Iterator[str]:
+    yield said_of(run.card)
     yield from wording.help_given(run.protocol)
     if run.chance and run.chance.missing:
         yield run.chance.missing

@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import Any
 
 from agents.evaluation.episode import Episode, Step
+from agents.evaluation.failures import Failure
 from agents.evaluation.page.prompts import Appended, appended
 from agents.memory import Note
 from agents.planners import ModelCall, PlanRecord, Purpose
@@ -30,8 +31,8 @@ class Beside:
     """Of steps, counted from 1, as `data:` addresses."""
 
 
-def told(episode: Episode, beside: Beside) -> dict[str, Any]:
-    """All there is to show of an episode."""
+def told(episode: Episode, beside: Beside, failure: Failure | None = None) -> dict[str, Any]:
+    """All there is to show of an episode; `failure` says why it is not won."""
     prompts = appended(episode, notes_at_once=beside.notes_at_once)
     recalled = {name for step in episode.steps for name in step.recalled}
     return {
@@ -43,6 +44,7 @@ def told(episode: Episode, beside: Beside) -> dict[str, Any]:
         "begins": episode.first_observation,
         "won": episode.won,
         "stop": str(episode.stop),
+        "causes": _causes(failure) if failure else [],
         "score": episode.steps[-1].score if episode.steps else 0.0,
         "actions": len(episode.steps),
         "seconds": episode.seconds,
@@ -54,6 +56,12 @@ def told(episode: Episode, beside: Beside) -> dict[str, Any]:
         },
         "events": list(_events(episode, prompts, beside.pictures)),
     }
+
+
+def _causes(failure: Failure) -> list[list[str]]:
+    """Each with the fact that it is read from, the primary one first."""
+    causes = sorted(failure.causes, key=lambda cause: cause is not failure.primary)
+    return [[cause.value, failure.evidence[cause]] for cause in causes]
 
 
 def _events(
@@ -115,6 +123,7 @@ def _plans(plans: Sequence[PlanRecord], after_actions: int) -> Iterator[dict[str
             "level": plan.level,
             "rejected": plan.rejected and str(plan.rejected),
             "reason": plan.reason,
+            "criticised": plan.criticised,
             "failed_step": plan.failed_step,
             "start_from": plan.start_from,
             "diff": difference(before.text, plan.text) if before else None,

@@ -21,7 +21,8 @@ HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\u2028\
 
 
 def built(tmp_path: Path, *folders: Path) -> Built:
-    return build(load(folders), tmp_path / "page" / "index.html")
+    runs = load(folders)
+    return build(runs, tmp_path / "page" / "index.html")
 
 
 def embedded(page: Path, name: str) -> Any:
@@ -193,7 +194,8 @@ def test_what_is_not_evaluated_is_in_the_list(tmp_path: Path) -> None:
     folder = recorded.write(tmp_path / "run", [recorded.episode("c/0", won=False)], tasks=2)
     first, second = lines(built(tmp_path, folder).page)
     assert (first["state"], second["state"], second["task"]) == (1, 2, "c/1")
-    assert (second["cause"], second["pack"]) == ("not run yet", -1)
+    assert (second["cause"], second["wrong"]) == ("infrastructure", "not run yet")
+    assert second["pack"] == -1
 
 
 def test_a_place_that_cannot_be_written_is_named_in_one_line(tmp_path: Path) -> None:

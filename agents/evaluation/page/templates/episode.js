@@ -17,7 +17,9 @@ function episodeOf(told, line, run, near) {
     make("h1", {}, told.id),
     make("p", { class: "facts" },
       tag(told.won ? "won" : "lost", told.won ? "won" : "lost"), tag(`${run.letter}: ${run.label}`), tag(`${told.kind} ${told.name}`),
-      tag(STOPS[told.stop] || told.stop), line.cause && tag(`cause: ${line.cause}`)),
+      tag(STOPS[told.stop] || told.stop)),
+    told.causes.length > 0 && make("p", { class: "facts" }, tag(`why not won: ${told.causes[0][0]} (${told.causes[0][1]})`, "lost"),
+      told.causes.slice(1).map(([cause, fact]) => tag(`also: ${cause} (${fact})`))),
     line.wrong && make("p", { class: "warning" }, line.wrong),
     make("p", { class: "goal" }, told.goal),
     make("p", { class: "facts" },
@@ -56,7 +58,7 @@ const SHOWN = {
   plan(event) {
     const first = event.diff === null;
     return aside(
-      make("strong", {}, first ? "Plan" : `Revision ${event.number}`),
+      make("strong", {}, first ? "Plan" : event.criticised ? `Plan ${event.number + 1}, after criticism` : `Revision ${event.number}`),
       make("p", { class: "tags" }, tag(event.level), event.rejected && tag(`not run: ${event.rejected}`, "lost"),
         event.start_from > 1 && tag(`begins at step ${event.start_from}`), event.failed_step !== null && tag(`the plan before broke off at step ${event.failed_step}`)),
       event.reason && make("p", { class: "observation" }, event.reason),

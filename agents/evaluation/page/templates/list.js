@@ -9,7 +9,7 @@ const HEADINGS = [
 const ui = { list: document.getElementById("list"), filters: document.getElementById("filters"), shown: document.getElementById("shown"),
   page: document.getElementById("page"), pager: document.getElementById("pager"), report: document.getElementById("report"),
   episode: document.getElementById("episode"), header: document.querySelector("header") };
-const state = { lines: [], found: [], page: 0, order: null, down: false, data: null, scroll: 0, inEpisode: false };
+const state = { lines: [], found: [], page: 0, order: null, down: false, data: null, scroll: null, inEpisode: false, begun: false, title: document.title };
 
 const idOf = (line) => `${line.task}#${line.repeat}${line.round > 1 ? `.r${line.round}` : ""}`;
 const addressOf = (line) => `#episode/${state.data.runs[line.run].letter}/${encodeURIComponent(idOf(line))}`;
@@ -85,11 +85,13 @@ function message(text) {
 async function route() {
   const [, letter, id] = location.hash.match(/^#episode\/([A-Z]+)\/(.+)$/) || [];
   const open = letter !== undefined;
-  if (open && !state.inEpisode) state.scroll = window.scrollY;
+  if (open && !state.inEpisode) state.scroll = state.begun ? window.scrollY : null;
   ui.report.hidden = ui.header.hidden = open;
   ui.episode.hidden = !open;
   if (!open) {
-    if (state.inEpisode) window.scrollTo(0, state.scroll);
+    document.title = state.title;
+    if (state.inEpisode && state.scroll === null) document.getElementById("episodes").scrollIntoView();
+    else if (state.inEpisode) window.scrollTo(0, state.scroll);
     state.inEpisode = false;
     return;
   }
@@ -124,7 +126,9 @@ async function begin() {
   window.addEventListener("hashchange", route);
   headings();
   refresh();
-  await route();
+  const routed = route();
+  state.begun = true;
+  await routed;
 }
 
 begin();
