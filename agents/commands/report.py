@@ -208,13 +208,15 @@ def _print(runs: Sequence[LoadedRun], console: Console) -> int:
 
 
 def _print_papers(runs: Sequence[LoadedRun], console: Console) -> None:
-    told = [(papers.table(each), each) for each in tables.paper_tables(runs)]
-    drawn = [(papers.figure(each), each) for each in tables.paper_figures(runs)]
-    for rendered, each in (*told, *drawn):
-        console.print(rendered, soft_wrap=False)
+    found: list[tables.PaperTable | tables.PaperFigure] = [
+        *tables.paper_tables(runs),
+        *tables.paper_figures(runs),
+    ]
+    for each in found:
+        console.print(papers.shown(each), soft_wrap=False)
         for line in papers.words(each):
             console.print(line, style="dim", markup=False)
-    if not (told or drawn):
+    if not found:
         console.print("the papers have no table or figure that these runs have a part in")
 
 

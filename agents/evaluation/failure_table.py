@@ -13,9 +13,11 @@ from agents.evaluation.loaded import LoadedRun
 from agents.evaluation.records import read
 
 LEGEND = (
-    "why tasks are not won, from what was recorded, in their last round: the number whose primary"
-    " cause it is, one each; in brackets all to which it applies"
+    "why not won: causes read from what was recorded of the episodes that count; first the number"
+    " whose primary cause it is, one each, in brackets all to which it applies"
 )
+MOST_COLUMNS = 8
+"""Kinds of tasks that stand side by side in a line of text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,17 +68,27 @@ def failures_of(run: LoadedRun) -> RunFailures:
 
 
 def render(found: RunFailures) -> Table:
-    """One line a cause, a column a kind of tasks and one for all."""
+    """Causes by kinds of tasks and for all; a row a cause, or where there are many kinds a row a
+    kind.
+    """
     failing = {each.kind for each in found.failures}
     kinds = [each.kind for each in found.run.planned if each.kind in failing]
     table = Table(title="why not won", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.padding = (0, 1, 0, 0)
-    table.add_column("cause", no_wrap=True)
-    for kind in ("all", *kinds):
-        table.add_column(_heading(kind), justify="right", overflow="fold")
-    for each in found.counts:
-        by_kind = (_cell(each.primary_by_kind, each.applies_by_kind, kind) for kind in kinds)
-        table.add_row(each.cause.value, f"{each.primary} ({each.applies})", *by_kind)
+    upright = len(kinds) > MOST_COLUMNS
+    table.add_column("task" if upright else "cause", no_wrap=not upright, overflow="fold")
+    across = [each.cause.value for each in found.counts] if upright else ["all", *kinds]
+    for heading in across:
+        table.add_column(heading.replace("_", " "), justify="right", overflow="fold")
+    if upright:
+        for kind in kinds:
+            table.add_row(kind, *(_of_kind(each, kind) for each in found.counts))
+        table.add_section()
+        table.add_row("all", *map(_of_all, found.counts))
+    else:
+        for each in found.counts:
+            cells = (_of_kind(each, kind) for kind in kinds)
+            table.add_row(each.cause.value, _of_all(each), *cells)
     return table
 
 
@@ -107,10 +119,11 @@ def _not_evaluated(run: LoadedRun) -> Iterable[Failure]:
                 yield unevaluated(key, planned["kind"], told)
 
 
-def _heading(kind: str) -> str:
-    """A kind's name with places to break it."""
-    return kind.replace("_", " ")
+def _of_all(count: CauseCount) -> str:
+    return f"{count.primary} ({count.applies})"
 
 
-def _cell(primary: Mapping[str, int], applies: Mapping[str, int], kind: str) -> str:
-    return f"{primary.get(kind, 0)} ({applies[kind]})" if kind in applies else "-"
+def _of_kind(count: CauseCount, kind: str) -> str:
+    if kind not in count.applies_by_kind:
+        return "-"
+    return f"{count.primary_by_kind.get(kind, 0)} ({count.applies_by_kind[kind]})"

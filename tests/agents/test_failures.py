@@ -12,7 +12,7 @@ from rich.console import Console
 from agents.acceptance import Rejection
 from agents.evaluation import table
 from agents.evaluation.episode import Episode, EpisodeKey, Step, StopReason
-from agents.evaluation.failure_table import failures_of, render
+from agents.evaluation.failure_table import RunFailures, failures_of, render
 from agents.evaluation.failures import Cause, failure_of
 from agents.evaluation.loaded import load
 from agents.planners import ModelCall, PlanRecord
@@ -217,3 +217,17 @@ async def test_a_trajectory_that_cannot_be_read_is_named_and_has_no_cause(tmp_pa
     assert len(found.failures) == 1
     assert len(found.unreadable) == 1
     assert run.rows[0].trajectory in found.unreadable[0]
+
+
+async def test_a_run_of_thirty_kinds_of_tasks_still_fits_a_log_file(tmp_path: Path) -> None:
+    (run,) = load([await played(tmp_path, lambda _: "west", tasks=30)])
+    kinds = [replace(run.planned[0], kind=f"{n}-1", episodes=1) for n in range(30)]
+    failures = [replace(each, kind=f"{n}-1") for n, each in enumerate(failures_of(run).failures)]
+    found = RunFailures(run=replace(run, planned=kinds), failures=failures, unreadable=())
+    out = io.StringIO()
+    console = Console(file=out, width=table.PLAIN_WIDTH, highlight=False)
+    console.print(render(found))
+    lines = [line.split() for line in out.getvalue().splitlines()]
+    assert ["29-1", "1", "(1)", "0", "(1)"] in lines
+    assert ["all", "30", "(30)", "0", "(30)"] in lines
+    assert max(map(len, out.getvalue().splitlines())) <= table.PLAIN_WIDTH

@@ -10,7 +10,7 @@ from statistics import fmean
 import pytest
 from rich.console import Console
 
-from agents.commands.report import print_report
+from agents.commands.report import main, print_report
 from agents.decoding import ActionMode, Decoding, PlanLevel
 from agents.evaluation import protocol, table
 from agents.evaluation.control import decoding_of, folder_of
@@ -260,3 +260,14 @@ async def test_repeats_of_tasks_give_a_mean_and_a_best_over_seeds_and_an_interva
     assert "best of 3 seeds 50.0%" in said.replace("\n", " ")
     low, high = (int(each) for each in row_of(said, "all")[4].replace("%", "").split("-"))
     assert (low, high) == (0, 75), "of four tasks, though there are twelve episodes"
+
+
+async def test_where_the_papers_have_nothing_like_these_runs_that_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written = card("scripted", CorridorTasks(count=1))
+    await played(tmp_path, ScriptedEngine(["east"] * 2), written, tasks=CorridorTasks(count=1))
+    assert main([str(tmp_path), "--papers"]) == 0
+    assert "no table or figure that these runs have a part in" in capsys.readouterr().out
+    assert main([str(tmp_path)]) == 0
+    assert "the papers" not in capsys.readouterr().out

@@ -9,28 +9,33 @@ from rich.table import Table
 from agents.evaluation.tables.records import Cell, Line, PaperFigure, PaperTable
 
 
+def shown(found: PaperTable | PaperFigure) -> Table:
+    """Either."""
+    return table(found) if isinstance(found, PaperTable) else figure(found)
+
+
 def table(found: PaperTable) -> Table:
     """A table; one with many columns is set upright, a row a task."""
-    shown = _table(f"{found.title} ({found.place or 'our own'}), {found.unit}")
+    drawn = _table(f"{found.title} ({found.place or 'our own'}), {found.unit}")
     if found.upright:
-        shown.add_column("task", no_wrap=True)
+        drawn.add_column("task", no_wrap=True)
         for line in found.lines:
-            shown.add_column(escape(_name(line)), justify="right", overflow="fold")
+            drawn.add_column(escape(_name(line)), justify="right", overflow="fold")
         for column in found.columns:
-            shown.add_row(column, *(_number(line.cell(column)) for line in found.lines))
-        return shown
-    shown.add_column("method", overflow="fold")
-    shown.add_column("model", overflow="fold")
+            drawn.add_row(column, *(_number(line.cell(column)) for line in found.lines))
+        return drawn
+    drawn.add_column("method", overflow="fold")
+    drawn.add_column("model", overflow="fold")
     for column in found.columns:
-        shown.add_column(column.replace("_", " "), justify="right", overflow="fold")
+        drawn.add_column(column.replace("_", " "), justify="right", overflow="fold")
     before = found.lines[0].ours if found.lines else False
     for line in found.lines:
         if line.ours != before:
-            shown.add_section()
+            drawn.add_section()
         before = line.ours
         cells = (_number(line.cell(column)) for column in found.columns)
-        shown.add_row(escape(line.method), escape(line.model), *cells)
-    return shown
+        drawn.add_row(escape(line.method), escape(line.model), *cells)
+    return drawn
 
 
 def figure(found: PaperFigure) -> Table:
@@ -38,31 +43,31 @@ def figure(found: PaperFigure) -> Table:
     title = f"{found.title} ({found.place or 'our own'}), {found.unit} by {found.x}"
     if all(len(curve.points) == 1 for curve in found.curves):
         return _points(found, title)
-    shown = _table(title)
+    drawn = _table(title)
     places = sorted({point.x for curve in found.curves for point in curve.points})
-    shown.add_column("method", overflow="fold")
-    shown.add_column("model", overflow="fold")
+    drawn.add_column("method", overflow="fold")
+    drawn.add_column("model", overflow="fold")
     for place in places:
-        shown.add_column(f"{place:,.0f}".replace(",", " "), justify="right", overflow="fold")
+        drawn.add_column(f"{place:,.0f}".replace(",", " "), justify="right", overflow="fold")
     for curve in found.curves:
         at = {point.x: point.cell for point in curve.points}
         cells = (_number(at[place]) if place in at else "" for place in places)
-        shown.add_row(escape(curve.method), escape(curve.model), *cells)
-    return shown
+        drawn.add_row(escape(curve.method), escape(curve.model), *cells)
+    return drawn
 
 
 def _points(found: PaperFigure, title: str) -> Table:
     """A row a curve, where each is a single point."""
-    shown = _table(title)
-    shown.add_column("method", overflow="fold")
-    shown.add_column("model", overflow="fold")
-    shown.add_column("at", justify="right")
-    shown.add_column(found.unit, justify="right")
+    drawn = _table(title)
+    drawn.add_column("method", overflow="fold")
+    drawn.add_column("model", overflow="fold")
+    drawn.add_column("at", justify="right")
+    drawn.add_column(found.unit, justify="right")
     for curve in sorted(found.curves, key=lambda curve: curve.points[0].x):
         (point,) = curve.points
         place = f"{point.x:,.0f}".replace(",", " ")
-        shown.add_row(escape(curve.method), escape(curve.model), place, _number(point.cell))
-    return shown
+        drawn.add_row(escape(curve.method), escape(curve.model), place, _number(point.cell))
+    return drawn
 
 
 def words(found: PaperTable | PaperFigure) -> Iterator[str]:
@@ -95,6 +100,6 @@ def _number(cell: Cell) -> str:
 
 
 def _table(title: str) -> Table:
-    shown = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    shown.padding = (0, 1, 0, 0)
-    return shown
+    drawn = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    drawn.padding = (0, 1, 0, 0)
+    return drawn
