@@ -64,7 +64,7 @@ def test_the_wheel_holds_every_file_that_is_not_python(tmp_path: Path) -> None:
     data = {
         str(path.relative_to(ROOT))
         for package in NAMES
-        for pattern in ("*.yaml", "*.lark", "*.j2", "*.js")
+        for pattern in ("*.yaml", "*.lark", "*.j2", "*.js", "*.css")
         for path in (ROOT / package).rglob(pattern)
     }
     assert len(data) > 20

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agents.evaluation.episode import Episode
+from agents.planners import ModelCall
 from envs.miniwob import find_browser
 from tests.agents.page import recorded
 
@@ -58,7 +59,7 @@ def _episodes(count: int) -> Iterator[Episode]:
             recorded.step(
                 f"go to shelf {at}",
                 f"You arrive at shelf {at}. On the shelf {at}, you see {_seen(drawn, 8)}.",
-                calls=(recorded.call(f"{task}#0.a1.c{at}", f"go to shelf {at}", prompt_digest=_digest(drawn)),),
+                calls=(_call(f"{task}#0.a1.c{at}", f"go to shelf {at}", drawn),),
             )
             for at in range(STEPS)
         ]
@@ -70,8 +71,8 @@ def _seen(drawn: random.Random, count: int) -> str:
     return ", ".join(f"a {drawn.choice(THINGS)} {drawn.randrange(20)}" for _ in range(count))
 
 
-def _digest(drawn: random.Random) -> str:
-    return f"{drawn.getrandbits(64):016x}"
+def _call(name: str, said: str, drawn: random.Random) -> ModelCall:
+    return recorded.call(name, said, prompt_digest=f"{drawn.getrandbits(64):016x}")
 
 
 def _open(page: Path) -> None:
