@@ -27,13 +27,13 @@ class Standing(StrEnum):
 
 
 _SUBJECTS = (
-    *("agent.", "model.", "prompts.planner", "prompts.notes"),
+    *("agent.", "model.name", "prompts.planner", "prompts.notes"),
     *("decoding.actions", "decoding.plan", "decoding.temperature", "decoding.top_p"),
     *("engine.name", "engine.model_files", "engine.served_name", "engine.script"),
 )
 _CIRCUMSTANCES = (
-    *("engine.", "groundling", "seed", "repeat", "prompts.digest", "decoding.measure_mask"),
-    "setting.",
+    *("engine.", "model.", "groundling", "seed", "repeat", "prompts.digest", "setting."),
+    "decoding.measure_mask",
 )
 _DERIVED = ("world.tasks", "world.max_steps")
 """Said by `tasks` and `limits.max_steps` already."""

@@ -254,7 +254,10 @@ def test_what_may_differ_must_not_and_may_is_told_apart() -> None:
 
     for path in ("agent.planner", "decoding.plan", "model.name", "engine.model_files"):
         assert standing(path) is Standing.SUBJECT, path
-    for path in ("engine.torch", "engine.dtype", "prompts.digest", "seed", "setting.source.agents"):
+    for path in (
+        *("engine.torch", "engine.dtype", "prompts.digest", "seed", "setting.source.agents"),
+        "model.context_length",
+    ):
         assert standing(path) is Standing.CIRCUMSTANCE, path
     for path in (
         *("world.simplifications", "world.scienceworld", "limits.max_steps", "score_rule"),
