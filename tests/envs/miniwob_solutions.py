@@ -17,6 +17,9 @@ from envs.world import Observation, Task
 
 Send = Callable[[str], Observation]
 
+POPUPS = {6, 7, 8}
+"""Of the seeds below ten, those with which login-user-popup shows its popup."""
+
 
 @dataclass(frozen=True, slots=True)
 class Errand:

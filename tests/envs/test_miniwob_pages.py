@@ -10,7 +10,7 @@ from envs.miniwob.tasks import FEEDBACK, PAPER
 from envs.world import Affordances, Observation, Task
 from grammars import browser
 from grammars.actions import enforced_action, template_action
-from tests.envs.miniwob_solutions import solve
+from tests.envs.miniwob_solutions import POPUPS, solve
 from tests.grammars.acceptor import Acceptor
 
 pytestmark = pytest.mark.miniwob
@@ -111,7 +111,3 @@ def test_a_scripted_solution_wins(page: str, seed: int, miniwob: MiniWobTasks) -
     assert not any(step.invalid for step in seen)
     if page == "login-user-popup":
         assert any("popup" in step.text for step in seen) == (seed in POPUPS)
-
-
-POPUPS = {6, 7, 8}
-"""Seeds with which login-user-popup shows its popup."""
