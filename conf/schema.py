@@ -6,13 +6,15 @@ The dataclasses live beside what they configure; here they are only registered, 
 
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 from hydra.core.config_store import ConfigStore
 from omegaconf import MISSING, OmegaConf
 
 from agents.decoding import Decoding
-from agents.memory import NoMemory, NoteMemory, SkillMemory
+from agents.evaluation.shards import Shard
+from agents.memory import NoMemory, NoteMemory, Scope, SkillMemory
 from agents.planners.adaplanner import AdaPlanner
 from agents.planners.rci import Rci
 from agents.planners.turnwise import Turnwise
@@ -73,6 +75,14 @@ class RunConfig:
     """Episodes in flight at once."""
     attempts: int = 3
     """How often an episode is begun before a crash of engine or world leaves it not evaluated."""
+    shards: int = 1
+    """Into how many processes the episodes are split, on as many machines as there are; needs no
+    scheduler, only a file system that all of them see."""
+    shard: int | None = None
+    """Which of them this process runs, from 1; not given, as many runs are started."""
+    grace_s: float = 15.0
+    """Seconds that episodes may go on after SIGTERM or SIGUSR2, before they are abandoned and run
+    again later. Less than the batch system waits before it kills: Slurm's KillWait is 30."""
     control: bool = True
     """Whether a model under a grammar is followed by the same episodes played at random."""
     discover: Discover = field(default_factory=Discover)
@@ -84,9 +94,12 @@ class RunConfig:
 
     def validate(self) -> None:
         """Raise `ValueError` naming the first number that makes no sense."""
-        for name in ("repeat", "rounds", "concurrency", "attempts"):
+        for name in ("repeat", "rounds", "concurrency", "attempts", "shards"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)} must be at least 1")
+        self._validate_shards()
+        if self.grace_s < 0:
+            raise ValueError(f"grace_s={self.grace_s} must be at least 0")
         if self.env.max_steps < 1:
             raise ValueError(f"env.max_steps={self.env.max_steps} must be at least 1")
         if self.model.context_length < 1:
@@ -107,6 +120,27 @@ class RunConfig:
                 f"engine=random has nothing to choose from with decoding.{key}="
                 f"{getattr(self.decoding, key)}; use {levels}"
             )
+
+    def _validate_shards(self) -> None:
+        if self.shards == 1 and self.shard in (None, 1):
+            return
+        if self.shard is None:
+            raise ValueError(
+                f"shards={self.shards} is no override of the command, so shard=NUMBER must say"
+                " which one is to be run; give shards= on the command line to run all of them"
+            )
+        if not 1 <= self.shard <= self.shards:
+            raise ValueError(f"shard={self.shard} is not between 1 and shards={self.shards}")
+        if self.memory.stores and self.memory.scope is Scope.run:
+            raise ValueError(
+                f"shards={self.shards} would not share the notes that memory.scope=run lets all"
+                " tasks share; use memory.scope=task, or no shards"
+            )
+
+    @property
+    def part(self) -> Shard:
+        """The part of the run that is to be run."""
+        return Shard(number=self.shard or 1, of=self.shards)
 
     def settled(self) -> "RunConfig":
         """The same with what is only another name put in its place: `memory=skills` is
@@ -146,10 +180,22 @@ def by_size(size: str, smoke: object, small: object, full: object) -> object:
     return {Size.smoke: smoke, Size.small: small, Size.full: full}[Size(size)]
 
 
+def shard_folder(run_dir: str, shards: int, shard: int | None) -> str:
+    """Where Hydra lets a process work: the run folder, or its shard's inside it."""
+    return str(Shard(number=shard or 1, of=shards).folder(Path(run_dir)))
+
+
+def sweep_folder(number: int, shards: int, shard: int | None) -> str:
+    """The same below `run_dir` for job `number` of a sweep, whose shards are counted fastest."""
+    return shard_folder(str(number // shards), shards, shard)
+
+
 def register() -> None:
     """Make the schemas and the resolvers known to Hydra; safe to call again."""
     OmegaConf.register_new_resolver("default_model", default_model, replace=True)
     OmegaConf.register_new_resolver("by_size", by_size, replace=True)
+    OmegaConf.register_new_resolver("shard_folder", shard_folder, replace=True)
+    OmegaConf.register_new_resolver("sweep_folder", sweep_folder, replace=True)
     store = ConfigStore.instance()
     store.store(group="schema", name="run", node=RunConfig)
     nodes: dict[str, dict[str, type]] = {

@@ -8,8 +8,10 @@ PART = ".part"
 
 
 def write_atomically(path: Path, body: bytes) -> None:
-    """Replace the file; on disk, its name too, before this returns. Safe between processes."""
-    part = path.with_name(f".{path.name}.{os.getpid()}{PART}")
+    """Replace the file; on disk, its name too, before this returns. Safe between processes,
+    on several machines that share a file system, too.
+    """
+    part = path.with_name(f".{path.name}.{os.uname().nodename}.{os.getpid()}{PART}")
     try:
         part.write_bytes(body)
         flush_to_disk(part)

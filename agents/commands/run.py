@@ -9,13 +9,14 @@ from rich.console import Console
 
 from agents.commands.configure import run_with_hydra
 from agents.commands.report import print_report
-from agents.commands.stopping import STOPPED, terminable
+from agents.commands.stopping import STOPPED, Stopping, terminable
 from agents.commands.tracking import track
 from agents.evaluation import control, protocol
 from agents.evaluation.carrying import Carrying
 from agents.evaluation.display import shown
 from agents.evaluation.heartbeat import beating
 from agents.evaluation.run import Progress, Run, Settings, episodes_of
+from agents.evaluation.shards import begun, gather
 from agents.evaluation.store import RunStore
 from agents.evaluation.table import console as make_console
 from agents.memory import NoMemory
@@ -48,20 +49,28 @@ def main(words: list[str]) -> int:
 
 
 def run(config: RunConfig, folder: Path) -> int:
-    """One configuration, into one folder. Returns the exit code."""
+    """One configuration, or a shard of it, into one folder. Returns the exit code."""
+    with terminable(config.grace_s) as stopping:
+        return _run(config, folder, stopping)
+
+
+def _run(config: RunConfig, folder: Path, stopping: Stopping) -> int:
     console = make_console()
+    whole = config.part.run_folder(folder)
     config.tracker.check()
+    config.part.check(whole)
     tasks: TaskSet = config.env.open(config.concurrency)
     try:
-        with RunStore.open(folder) as store, terminable():
-            code = asyncio.run(evaluate(config, tasks, store, console))
+        with RunStore.open(folder) as store:
+            code = asyncio.run(evaluate(config, tasks, store, console, stopping))
             if config.control and control.applies(
                 config.engine.name, constrained=config.constrained
             ):
-                code = max(code, _control(config, tasks, folder, console))
+                code = max(code, _control(config, tasks, folder, console, stopping))
     except (KeyboardInterrupt, asyncio.CancelledError):
+        gather(whole)
         console.print(
-            f"stopped: finished episodes are in {folder}; the same command with run_dir={folder}"
+            f"stopped: finished episodes are in {folder}; the same command with run_dir={whole}"
             " goes on from there"
         )
         return STOPPED
@@ -69,12 +78,17 @@ def run(config: RunConfig, folder: Path) -> int:
         raise first_error(group) from group
     finally:
         tasks.close()
-    print_report([folder], console)
-    track(config, folder, console)
+    gather(whole)
+    if config.part.whole or begun(whole):
+        finished = print_report([whole], console) == 0
+        if config.part.whole or finished:
+            track(config, whole, console)
     return code
 
 
-def _control(config: RunConfig, tasks: TaskSet, folder: Path, console: Console) -> int:
+def _control(
+    config: RunConfig, tasks: TaskSet, folder: Path, console: Console, stopping: Stopping
+) -> int:
     """The same tasks in as many rounds without the model, which alone could make use of notes."""
     chance = replace(
         config,
@@ -85,11 +99,22 @@ def _control(config: RunConfig, tasks: TaskSet, folder: Path, console: Console) 
     )
     console.print("the random control: the same episodes, chosen at random under the same grammar")
     with RunStore.open(control.folder_of(folder)) as store:
-        return asyncio.run(evaluate(chance, tasks, store, console))
+        return asyncio.run(evaluate(chance, tasks, store, console, stopping))
 
 
-async def evaluate(config: RunConfig, tasks: TaskSet, store: RunStore, console: Console) -> int:
-    """Run what the folder lacks. Returns the exit code."""
+async def evaluate(
+    config: RunConfig,
+    tasks: TaskSet,
+    store: RunStore,
+    console: Console,
+    stopping: Stopping | None = None,
+) -> int:
+    """Run what the folder lacks. Returns the exit code.
+
+    Raises:
+        CancelledError: it was stopped before its end.
+    """
+    stopping = stopping or Stopping()
     settings = Settings(
         repeat=config.repeat,
         rounds=config.rounds,
@@ -97,6 +122,7 @@ async def evaluate(config: RunConfig, tasks: TaskSet, store: RunStore, console: 
         concurrency=config.concurrency,
         max_steps=config.env.max_steps,
         attempts=config.attempts,
+        shard=config.part,
     )
     prompts = PromptSet.load(config.env.name)
     agent = protocol.AgentCard(
@@ -110,11 +136,10 @@ async def evaluate(config: RunConfig, tasks: TaskSet, store: RunStore, console: 
     )
     card = protocol.before_engine(agent, config.decoding, prompts, tasks, settings)
     store.check(card)
-    progress = Progress(
-        total=len(tasks.tasks) * settings.repeat, rounds=settings.rounds, finished=store.rows
-    )
+    settings.shard.check_protocol(store.folder, card)
+    first = [each.key for each in episodes_of(tasks.tasks, settings.repeat, settings.shard)]
+    progress = Progress(total=len(first), rounds=settings.rounds, finished=store.rows)
     unit = "episodes" if settings.rounds == 1 else "tasks"
-    first = [each.key for each in episodes_of(tasks.tasks, settings.repeat)]
     carrying = Carrying(config.memory, store)
     if len(progress.ended) == progress.total:
         console.print(f"nothing left to do: all {progress.total} {unit} are in {store.folder}")
@@ -134,8 +159,10 @@ async def evaluate(config: RunConfig, tasks: TaskSet, store: RunStore, console: 
         async with spec.open(config.model, store.folder, warm=_grammars(config)) as engine:
             heart.engine_ready(engine)
             console.print(f"engine ready after {time.monotonic() - opening:.0f} s")
+            card = protocol.with_engine(card, engine.card)
+            settings.shard.check_protocol(store.folder, card)
             store.commit(
-                protocol.with_engine(card, engine.card),
+                card,
                 protocol.setting(
                     agent,
                     settings,
@@ -146,7 +173,7 @@ async def evaluate(config: RunConfig, tasks: TaskSet, store: RunStore, console: 
                 ),
             )
             async with shown(progress, engine, console):
-                await Run(
+                run = Run(
                     tasks=tasks,
                     engine=engine,
                     planner=config.planner,
@@ -157,7 +184,12 @@ async def evaluate(config: RunConfig, tasks: TaskSet, store: RunStore, console: 
                     settings=settings,
                     store=store,
                     progress=progress,
-                ).carry_out()
+                    stopped=stopping.wanted,
+                )
+                with stopping.patience():
+                    await run.carry_out()
+            if stopping.wanted() and len(progress.ended) < progress.total:
+                raise asyncio.CancelledError
     if config.memory.stores:
         carrying.remember(first, settings.rounds)
     return NOT_EVALUATED if progress.not_evaluated else 0

@@ -24,6 +24,7 @@ from agents.evaluation.episode import EpisodeKey, Step
 from agents.evaluation.rollout import RolloutLimits, RolloutTask, rollout
 from agents.evaluation.row import EpisodeRow
 from agents.evaluation.seeds import derive_seed
+from agents.evaluation.shards import WHOLE, Shard
 from agents.evaluation.store import Fault, RunStore
 from agents.memory import Memory, Note, Scope
 from agents.planners import Planner, PlannerContext
@@ -82,6 +83,8 @@ class Settings:
     max_steps: int
     attempts: int
     """How often an episode is begun before it is listed as not evaluated."""
+    shard: Shard = WHOLE
+    """The part of the tasks that this process runs."""
 
 
 @dataclass(slots=True)
@@ -113,11 +116,14 @@ class Planned:
     task: Task
 
 
-def episodes_of(tasks: Sequence[Task], repeat: int) -> list[Planned]:
-    """Every episode of a run's first round, all tasks of the first repeat first."""
-    return [
+def episodes_of(tasks: Sequence[Task], repeat: int, shard: Shard = WHOLE) -> list[Planned]:
+    """Every episode of the first round of a run, or of its shard; all tasks of the first repeat
+    first.
+    """
+    planned = [
         Planned(EpisodeKey(task=task.id, repeat=n), task) for n in range(repeat) for task in tasks
     ]
+    return shard.share(planned)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,15 +149,17 @@ class Run:
     settings: Settings
     store: RunStore
     progress: Progress
+    stopped: Callable[[], bool] = lambda: False
+    """Asked before anything is begun; what runs goes on."""
 
     async def carry_out(self) -> None:
-        """Run what is not finished yet.
+        """Run what is not finished yet, until told to stop.
 
         Raises:
             RunError, InferenceError, WorldError: a mistake that the user can mend ended the run;
             what was finished before is kept.
         """
-        planned = episodes_of(self.tasks.tasks, self.settings.repeat)
+        planned = episodes_of(self.tasks.tasks, self.settings.repeat, self.settings.shard)
         every = range(1, self.settings.rounds + 1)
         left = [episode for episode in planned if not self._over(episode, every)]
         slots = min(self.settings.concurrency, len(left))
@@ -168,7 +176,7 @@ class Run:
             stored, carrying = self.memory.initial(), Carrying(self.memory, self.store)
             for number in every:
                 await self._together(planned, range(number, number + 1), stored, machinery)
-                if self.progress.not_evaluated:
+                if self.progress.not_evaluated or self.stopped():
                     return  # what the next round begins with is not known
                 stored = carrying.after(stored, [each.key for each in planned], number)
 
@@ -203,7 +211,7 @@ class Run:
         stored: tuple[Note, ...],
         machinery: Machinery,
     ) -> None:
-        while todo:
+        while todo and not self.stopped():
             await self._try(todo.popleft(), rounds, stored, machinery)
 
     async def _try(
@@ -211,6 +219,8 @@ class Run:
     ) -> None:
         """A task in these rounds, until it is achieved or an episode is not evaluated."""
         for number in rounds:
+            if self.stopped():
+                return
             episode = Planned(replace(first.key, round=number), first.task)
             if self.store.row(episode.key) is None:
                 await self._evaluate(episode, stored, machinery)
@@ -242,6 +252,8 @@ class Run:
                     message=str(error).splitlines()[0] if str(error) else "",
                 )
                 self.store.add_fault(fault)
+                if self.stopped():
+                    return
                 if attempt == self.settings.attempts or isinstance(error, RequestError):
                     self.progress.not_evaluated.append(fault)
                     return

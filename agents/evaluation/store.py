@@ -276,6 +276,8 @@ def _acquire(lock: int, folder: Path) -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
+        if error.errno in (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP):
+            return  # a cluster's file system without locks: there one folder is given to one job
         if error.errno not in (errno.EAGAIN, errno.EACCES):
             raise RunFolderError(
                 f"run folder {folder} cannot be locked ({error.strerror});"
