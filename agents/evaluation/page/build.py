@@ -21,6 +21,7 @@ from agents.errors import RunFolderError
 from agents.evaluation.labels import common_model
 from agents.evaluation.loaded import LoadedRun
 from agents.evaluation.page import compared, sheets, summary
+from agents.evaluation.page.figures import figures
 from agents.evaluation.page.listing import collect
 from agents.evaluation.page.packs import Pack, squeezed
 from agents.evaluation.page.plots import plots
@@ -101,7 +102,7 @@ class _Shelf:
 def _html(runs: Sequence[LoadedRun], data: object, packs: Sequence[Pack]) -> str:
     groups = compared.groups(runs)
     found = sections(runs, groups)
-    drawn = plots(runs)
+    drawn = [*plots(runs), *figures(runs)]
     parts = [
         Section(key="summary", name="Summary", sheets=()),
         *([Section(key="plots", name="Plots", sheets=())] if drawn else []),

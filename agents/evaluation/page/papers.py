@@ -8,11 +8,11 @@ from agents.evaluation.page.sheet import NOTHING, Column, Sheet
 from agents.evaluation.tables import (
     Cell,
     Curve,
-    Line,
     PaperFigure,
     PaperTable,
     paper_figures,
     paper_tables,
+    shown,
 )
 
 METHOD = (Column(name="method", number=False), Column(name="model", number=False))
@@ -24,20 +24,28 @@ def sheets(runs: Sequence[LoadedRun]) -> Iterator[Sheet]:
     for table in paper_tables(runs):
         yield _upright(table) if table.upright else _table(table)
     for figure in paper_figures(runs):
-        yield _figure(figure)
+        yield _figure(figure, marks(figure, runs))
+
+
+def marks(found: PaperFigure, runs: Sequence[LoadedRun]) -> list[str]:
+    """What each curve of a figure is called: published ones by numbers, ours by their letters."""
+    letters = {str(run.folder): run.letter for run in runs}
+    return [
+        letters.get(curve.origin, str(number)) for number, curve in enumerate(found.curves, start=1)
+    ]
 
 
 def _table(found: PaperTable) -> Sheet:
     return Sheet(
         key=_key(found.key),
         title=_title(found.title, found.place, found.unit),
-        columns=[*METHOD, *(Column(name=column) for column in found.columns)],
+        columns=[*METHOD, *(Column(name=column.replace("_", " ")) for column in found.columns)],
         rows=[
             [line.method, line.model, *(_number(line.cell(column)) for column in found.columns)]
             for line in found.lines
         ],
         apart=sum(line.ours for line in found.lines),
-        words=tuple(_words(found.notes, found.lines)),
+        words=_words(found),
         folded=True,
     )
 
@@ -55,12 +63,12 @@ def _upright(found: PaperTable) -> Sheet:
             [column, *(_number(line.cell(column)) for line in found.lines)]
             for column in found.columns
         ],
-        words=tuple(_words(found.notes, found.lines)),
+        words=_words(found),
         folded=True,
     )
 
 
-def _figure(found: PaperFigure) -> Sheet:
+def _figure(found: PaperFigure, names: Sequence[str]) -> Sheet:
     places = sorted({point.x for curve in found.curves for point in curve.points})
     single = all(len(curve.points) == 1 for curve in found.curves)
     heads = [found.x, found.unit] if single else [f"{place:g}" for place in places]
@@ -73,11 +81,11 @@ def _figure(found: PaperFigure) -> Sheet:
             *(Column(name=head) for head in heads),
         ],
         rows=[
-            [str(number), curve.method, curve.model, *_points(curve, places, single=single)]
-            for number, curve in enumerate(found.curves, start=1)
+            [name, curve.method, curve.model, *_points(curve, places, single=single)]
+            for name, curve in zip(names, found.curves, strict=True)
         ],
         apart=sum(curve.ours for curve in found.curves),
-        words=tuple(_words(found.notes, found.curves)),
+        words=_words(found),
         folded=True,
     )
 
@@ -105,14 +113,8 @@ def _title(title: str, place: str, unit: str) -> str:
     return f"{title} ({place or 'our own'}), {unit}"
 
 
-def _words(notes: Sequence[str], lines: Sequence[Line] | Sequence[Curve]) -> Iterator[str]:
-    yield from notes
-    if origins := dict.fromkeys(line.origin for line in lines if not line.ours):
-        yield f"published: {'; '.join(origins)}"
-    for line in lines:
-        if line.remarks:
-            yield f"{line.method} with {line.model}: {'; '.join(line.remarks)}"
-    yield STAR
+def _words(found: PaperTable | PaperFigure) -> tuple[str, ...]:
+    return (*shown.words(found), STAR)
 
 
 def _key(key: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agents.evaluation.loaded import LoadedRun
-from agents.evaluation.page import compared, failings, papers, protocols, sheets
+from agents.evaluation.page import compared, failings, papers, protocols, sheets, tasks
 from agents.evaluation.page.compared import Group
 from agents.evaluation.page.sheet import Sheet
 
@@ -22,7 +22,7 @@ def sections(runs: Sequence[LoadedRun], groups: Sequence[Group]) -> list[Section
     """Those that have something to show, after the overview."""
     together = [compared.sheet(group) for group in groups if group.comparisons]
     tried = [sheets.rounds(runs)] if any(run.rounds > 1 for run in runs) else []
-    by_task = [*sheets.by_task(runs), *sheets.points_by_task(runs), *tried]
+    by_task = [*tasks.by_task(runs), *tasks.points_by_task(runs), *tried]
     missing = sheets.not_evaluated(runs)
     found = (
         Section(key="comparisons", name="Comparisons", sheets=together),

@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean
 
 from agents.evaluation import wording
-from agents.evaluation.by_task import SETS
-from agents.evaluation.by_task import Column as RunOfWorld
 from agents.evaluation.following import said_of
 from agents.evaluation.gains import Gains
 from agents.evaluation.labels import common_model
@@ -158,78 +156,11 @@ def _words(run: LoadedRun) -> Iterator[str]:
     yield from wording.of_rows(run.protocol, run.rows)
 
 
-def by_task(runs: Sequence[LoadedRun]) -> Iterator[Sheet]:
-    """For each world that several runs are in: won of evaluated, a column a run."""
-    for world in dict.fromkeys(run.world for run in runs):
-        together = [run for run in runs if run.world == world]
-        if len(together) > 1:
-            yield _by_task(world, together)
-
-
 def gives_points(runs: Sequence[LoadedRun]) -> bool:
     """Whether episodes of these runs end between nothing and all, so that success says less than
     points do.
     """
     return any(0 < row.last_score < 100 for run in runs for row in run.rows)
-
-
-def points_by_task(runs: Sequence[LoadedRun]) -> Iterator[Sheet]:
-    """The same of points, in worlds that give them."""
-    for world in dict.fromkeys(run.world for run in runs):
-        together = [run for run in runs if run.world == world]
-        if len(together) > 1 and gives_points(together):
-            yield _points_by_task(world, together)
-
-
-def _points_by_task(world: str, runs: Sequence[LoadedRun]) -> Sheet:
-    kinds = dict.fromkeys(result.kind for run in runs for result in run.kinds)
-    found = [{result.kind: result.clamped for result in run.found} for run in runs]
-    means = [[m for kind in kinds if (m := each.get(kind)) is not None] for each in found]
-    mean = [number(fmean(each) if len(each) == len(kinds) else None) for each in means]
-    return Sheet(
-        key=f"points-by-task-{world}",
-        title=f"Points in {world}, by task",
-        columns=[
-            Column(name="task", number=False),
-            *(Column(name=run.letter, meaning=run.label) for run in runs),
-        ],
-        rows=[
-            *([kind, *(number(each.get(kind)) for each in found)] for kind in kinds),
-            [f"mean of all ({len(kinds)})", *mean],
-        ],
-        apart=1,
-        words=("mean points at the end, failures counted 0; means are of the tasks' means",),
-    )
-
-
-def _by_task(world: str, runs: Sequence[LoadedRun]) -> Sheet:
-    columns = [RunOfWorld(world=world, name=run.letter, results=run.found) for run in runs]
-    kinds = dict.fromkeys(result.kind for run in runs for result in run.kinds)
-    rows = [[kind, *(_counted(column.of(kind)) for column in columns)] for kind in kinds]
-    means = []
-    for name, members in {**SETS.get(world, {}), "mean of all": tuple(kinds)}.items():
-        if own := [kind for kind in members if kind in kinds]:
-            told = (column.mean(own) for column in columns)
-            means.append(
-                [f"{name} ({len(own)})", *(NOTHING if m is None else f"{m:.1%}" for m in told)]
-            )
-    return Sheet(
-        key=f"by-task-{world}",
-        title=f"Won in {world}, by task",
-        columns=[
-            Column(name="task", number=False),
-            *(Column(name=run.letter, meaning=run.label) for run in runs),
-        ],
-        rows=[*rows, *means],
-        apart=len(means),
-        words=("won/evaluated; * where some were not evaluated; means are of the tasks' rates",),
-    )
-
-
-def _counted(result: Result | None) -> str:
-    if result is None:
-        return NOTHING
-    return f"{result.won}/{result.evaluated}{'*' if result.not_evaluated else ''}"
 
 
 def not_evaluated(runs: Sequence[LoadedRun]) -> Sheet:
