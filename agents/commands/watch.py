@@ -1,13 +1,10 @@
 """`groundling watch RUN_DIR`: follows a run from another shell or machine, by its files alone."""
 
-import platform
 import sys
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import psutil
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
@@ -16,7 +13,16 @@ from agents.commands.run import NOT_EVALUATED
 from agents.commands.stopping import STOPPED
 from agents.errors import RunFolderError
 from agents.evaluation import control, wording
-from agents.evaluation.heartbeat import NAME, Beat, State, read_beat
+from agents.evaluation.heartbeat import NAME, Beat, State
+from agents.evaluation.pulse import (
+    GONE_SECONDS,
+    SILENT_SECONDS,
+    WAIT_SECONDS,
+    Pulses,
+    Seen,
+    beating_folders,
+    together,
+)
 from agents.evaluation.store import read_protocol
 from agents.evaluation.table import console as make_console
 
@@ -36,15 +42,8 @@ GONE = 1
 
 REDRAW_SECONDS, LINE_SECONDS = 1.0, 15.0
 
-SILENT_SECONDS = 60.0
-"""After so long without a beat a run is taken for dead, wherever it is: shared file systems may
-show a change half a minute late."""
-
-GONE_SECONDS = 5.0
-"""After so long if it ran on this machine and there is no such process any more."""
-
-WAIT_SECONDS = 3.0
-"""Longer than between two beats."""
+RUN, CONTROL = Path(), control.folder_of(Path())
+"""What of a run is watched, as a path in its folder."""
 
 SHOWN = 8
 """So many running episodes are named."""
@@ -60,13 +59,13 @@ def main(words: list[str]) -> int:
         print(USAGE, file=sys.stderr)
         return 2
     folder = Path(folders[0])
-    if not (folder / NAME).exists():
+    if not beating_folders(folder, RUN):
         raise RunFolderError(_no_beat(folder))
     console = make_console()
     if "--once" in words:
-        seen = _Pulse(folder).first()
+        seen = Pulses(folder, RUN).first()
         console.print("\n".join(_told(folder, seen)), markup=False)
-        return _code(seen) if seen.over else 0
+        return _code(seen) if _over(seen) else 0
     return _follow(folder, console)
 
 
@@ -81,95 +80,33 @@ def _no_beat(folder: Path) -> str:
     return f"{folder} is no run that has begun: it has no {NAME}{there}; give the run_dir of a run"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """A beat, and how long ago that was."""
-
-    beat: Beat
-    silent: float
-    """Seconds for which no newer one was seen."""
-
-    @property
-    def dead(self) -> bool:
-        """No word of an end, and no further beat: killed, or its machine is down."""
-        beat = self.beat
-        if beat.state.over:
-            return False
-        here = beat.host == platform.node()
-        gone = here and self.silent > GONE_SECONDS and not psutil.pid_exists(beat.pid)
-        return gone or self.silent > SILENT_SECONDS
-
-    @property
-    def over(self) -> bool:
-        """Nothing more is to be seen."""
-        return self.dead or self.beat.state.over
-
-
-class _Pulse:
-    """Whether a run still beats. Clocks of two machines may differ: what counts is whether its
-    beats change while this machine's own clock runs.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._last: Beat | None = None
-        self._since = time.monotonic()
-
-    def look(self) -> Seen | None:
-        """The newest beat; None if there is none yet."""
-        beat = read_beat(self._folder)
-        if beat is None or (self._last and (beat.pid, beat.number) == self._key(self._last)):
-            beat = self._last
-        elif self._last is None:
-            # by the clocks, until this one has run for long enough by itself
-            self._since = time.monotonic() - max(0.0, time.time() - beat.at)
-        else:
-            self._since = time.monotonic()
-        self._last = beat
-        return Seen(beat=beat, silent=time.monotonic() - self._since) if beat else None
-
-    def first(self) -> Seen:
-        """The beat now; if it is old, or from the future, another look is taken first."""
-        seen = self.look()
-        assert seen is not None, "there was a beat before"
-        if not seen.beat.state.over and not 0 <= time.time() - seen.beat.at < GONE_SECONDS:
-            time.sleep(WAIT_SECONDS)
-            seen = self.look() or seen
-        return seen
-
-    @staticmethod
-    def _key(beat: Beat) -> tuple[int, int]:
-        return beat.pid, beat.number
-
-
 def _follow(folder: Path, console: Console) -> int:
     """Until the run has ended, and its control; the worse exit code of the two."""
-    code = _until_over(folder, console)
-    chance = control.folder_of(folder)
+    code = _until_over(folder, RUN, console)
     if code in (0, NOT_EVALUATED) and _control_comes(folder):
         console.print("the random control:")
-        code = max(code, _until_over(chance, console))
+        code = max(code, _until_over(folder, CONTROL, console))
     return code
 
 
-def _until_over(folder: Path, console: Console) -> int:
+def _until_over(folder: Path, part: Path, console: Console) -> int:
     """Show how it stands, again and again, and at the end for good."""
-    pulse = _Pulse(folder)
-    seen = pulse.first()
+    pulses = Pulses(folder, part)
+    seen = pulses.first()
     if console.is_terminal:
         with Live(console=console, auto_refresh=False, transient=True) as live:
-            while not seen.over:
-                live.update(Text("\n".join(_told(folder, seen))), refresh=True)
+            while not _over(seen):
+                live.update(Text("\n".join(_told(folder / part, seen))), refresh=True)
                 time.sleep(REDRAW_SECONDS)
-                seen = pulse.look() or seen
+                seen = pulses.look()
     shown = time.monotonic() - LINE_SECONDS
-    while not seen.over:
+    while not _over(seen):
         if time.monotonic() - shown >= LINE_SECONDS:
             console.print(_line(seen), markup=False, soft_wrap=True)
             shown = time.monotonic()
         time.sleep(REDRAW_SECONDS)
-        seen = pulse.look() or seen
-    console.print("\n".join(_told(folder, seen)), markup=False)
+        seen = pulses.look()
+    console.print("\n".join(_told(folder / part, seen)), markup=False)
     return _code(seen)
 
 
@@ -178,23 +115,29 @@ def _control_comes(folder: Path) -> bool:
     if not (folder / "protocol.json").exists():
         return False
     card = read_protocol(folder)
-    protocol, chance = card["protocol"], control.folder_of(folder)
-    speaks = control.constrained(protocol["decoding"])
-    if not control.applies(protocol["engine"]["name"], constrained=speaks):
+    speaks = control.constrained(card["protocol"]["decoding"])
+    if not control.applies(card["protocol"]["engine"]["name"], constrained=speaks):
         return False
-    ended = _Pulse(folder).first()
-    deadline = time.monotonic() + (WAIT_SECONDS if card["setting"]["control"] else 0.0)
-    while not (chance / NAME).exists() and time.monotonic() < deadline and not _old(ended):
+    comes = card["setting"]["control"] and any(
+        each.silent < SILENT_SECONDS for each in Pulses(folder, RUN).look()
+    )
+    deadline = time.monotonic() + (WAIT_SECONDS if comes else 0.0)
+    while not beating_folders(folder, CONTROL) and time.monotonic() < deadline:
         time.sleep(REDRAW_SECONDS)
-    return (chance / NAME).exists()
+    return bool(beating_folders(folder, CONTROL))
 
 
-def _old(seen: Seen) -> bool:
-    return seen.silent > SILENT_SECONDS
+def _over(seen: Sequence[Seen]) -> bool:
+    return all(each.over for each in seen)
 
 
-def _code(seen: Seen) -> int:
-    """What the run's own exit code is, or was."""
+def _code(seen: Sequence[Seen]) -> int:
+    """What the run's own exit code is, or was; of shards the gravest."""
+    codes = {_code_of(each) for each in seen}
+    return next(code for code in (GONE, STOPPED, NOT_EVALUATED, 0) if code in codes)
+
+
+def _code_of(seen: Seen) -> int:
     match seen.beat.state:
         case State.ENDED:
             return NOT_EVALUATED if seen.beat.not_evaluated else 0
@@ -203,25 +146,29 @@ def _code(seen: Seen) -> int:
     return GONE
 
 
-def _told(folder: Path, seen: Seen) -> Iterator[str]:
+def _told(folder: Path, seen: Sequence[Seen]) -> Iterator[str]:
     """How the run stands, a line for each question."""
-    beat = seen.beat
+    beat = together(seen)
     what = ""
     if (folder / "protocol.json").exists():
         what = f": {wording.title(read_protocol(folder)['protocol'])}"
     yield f"{folder}{what}"
-    yield f"  {_state(folder, seen)}"
+    for each in seen:
+        shard = f"{each.shard}: " if len(seen) > 1 else ""
+        yield f"  {shard}{_state(folder, each)}"
     yield f"  {', '.join(_results(beat))}"
-    if not seen.over:
+    if not _over(seen):
         yield f"  {', '.join(_speed(beat))}"
         if beat.running:
             yield f"  {_running(beat)}"
 
 
-def _line(seen: Seen) -> str:
+def _line(seen: Sequence[Seen]) -> str:
     """The same on one line, for logs."""
-    beat = seen.beat
-    return " | ".join((*_results(beat), f"{len(beat.running)} running", *_speed(beat)))
+    beat = together(seen)
+    dead = [f"{sum(each.dead for each in seen)} shards dead"] if any(e.dead for e in seen) else []
+    told = (*_results(beat), f"{len(beat.running)} running", *_speed(beat), *dead)
+    return " | ".join(told)
 
 
 def _state(folder: Path, seen: Seen) -> str:
