@@ -57,15 +57,20 @@ def notes(run: LoadedRun) -> Mapping[str, Note]:
 
 def pictures(run: LoadedRun, episode: Episode) -> Mapping[int, str]:
     """The screenshots of an episode as `data:` addresses, by the numbers of their steps."""
-    found = {}
-    for number, step in enumerate(episode.steps, start=1):
-        named = getattr(step, "screenshot", "")
-        path = _inside(run.folder, named) if named else None
-        if path and path.is_file() and path.stat().st_size <= LARGEST_PICTURE:
-            body = path.read_bytes()
-            if body.startswith(PNG):
-                found[number] = f"data:image/png;base64,{base64.b64encode(body).decode()}"
-    return found
+    named = {
+        number: getattr(step, "screenshot", "") for number, step in enumerate(episode.steps, 1)
+    }
+    found = {number: picture(run.folder, name) for number, name in named.items() if name}
+    return {number: address for number, address in found.items() if address}
+
+
+def picture(folder: Path, relative: str) -> str:
+    """A PNG in a run folder as a `data:` address; empty if there is no such."""
+    path = _inside(folder, relative)
+    if path is None or not path.is_file() or path.stat().st_size > LARGEST_PICTURE:
+        return ""
+    body = path.read_bytes()
+    return f"data:image/png;base64,{base64.b64encode(body).decode()}" * body.startswith(PNG)
 
 
 def _inside(folder: Path, relative: str) -> Path | None:

@@ -1,5 +1,6 @@
 """The page as a file: what is in it, what is beside it, what of hostile records reaches it."""
 
+import base64
 import json
 import re
 from html.parser import HTMLParser
@@ -15,8 +16,12 @@ from agents.evaluation.page import packs
 from agents.evaluation.page.build import Built, build
 from agents.evaluation.page.packs import opened, squeezed
 from agents.evaluation.page.visible import visible
+from agents.evaluation.records import picture
 from tests.agents.page import recorded
 
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\u2028\x1b[31m\u202e"
 
 
@@ -188,6 +193,21 @@ def test_a_record_that_is_not_what_was_written_is_named_and_the_others_are_shown
     assert first["wrong"] == wrong
     assert (first["pack"] == -1) == ("when the episode ended" not in wrong)
     assert (second["wrong"], second["pack"]) == ("", 0)
+
+
+def test_a_picture_is_taken_into_the_page_only_if_it_is_one_and_of_this_run(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    for place in (folder / "a.png", tmp_path / "outside.png"):
+        place.write_bytes(PNG)
+    (folder / "b.png").write_text("<svg onload=alert(1)>")
+    (folder / "link.png").symlink_to(tmp_path / "outside.png")
+    address = picture(folder, "a.png")
+    assert base64.b64decode(address.removeprefix("data:image/png;base64,")) == PNG
+    for name in ("b.png", "../outside.png", "link.png", "none.png", str(tmp_path / "outside.png")):
+        assert picture(folder, name) == ""
 
 
 def test_what_is_not_evaluated_is_in_the_list(tmp_path: Path) -> None:
