@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hydra.core.config_store import ConfigStore
-from omegaconf import MISSING, OmegaConf
+from omegaconf import MISSING, DictConfig, OmegaConf
 
 from agents.decoding import Decoding
 from agents.evaluation.shards import Shard
@@ -29,7 +29,7 @@ from inference.attach import Attach
 from inference.model import ModelSpec
 from inference.random_engine import Random
 from inference.scripted import Scripted
-from inference.server.launch import visible_gpus
+from inference.server.launch import Device, installed, visible_gpus
 from inference.transformers_engine import Transformers
 from inference.vllm import Vllm
 
@@ -190,12 +190,45 @@ def sweep_folder(number: int, shards: int, shard: int | None) -> str:
     return shard_folder(str(number // shards), shards, shard)
 
 
+def single_folder(number: int, shards: int, shard: int | None, sweeper: DictConfig) -> str:
+    """`sweep_folder` where the sweep is one configuration: `run_dir` itself."""
+    if sweeper.get("params"):
+        return sweep_folder(number, shards, shard)
+    return shard_folder(".", shards, shard)
+
+
+def gpus_per_job(*, _root_: DictConfig) -> int | None:
+    """How many GPUs a job needs on its node; None where it computes without.
+
+    Raises:
+        ValueError: it depends on what is swept.
+    """
+    engine = OmegaConf.select(_root_, "engine", default=None)
+    if engine is None or OmegaConf.select(_root_, "model", default=None) is None:
+        raise ValueError("a sweep over models or engines needs hydra.launcher.gpus_per_node=NUMBER")
+    local = engine.name in ("vllm", "transformers") and engine.get("device") != Device.CPU
+    if not local or "vllm" not in installed("vllm"):
+        return None
+    copies = int(engine.get("replicas") or 1)
+    return copies * int(_root_.model.tensor_parallel)
+
+
+def signal_delay(grace_s: float) -> int:
+    """Seconds before a job's end at which it must be told: the grace, and what an engine takes to
+    stop.
+    """
+    return int(grace_s) + 60
+
+
 def register() -> None:
     """Make the schemas and the resolvers known to Hydra; safe to call again."""
     OmegaConf.register_new_resolver("default_model", default_model, replace=True)
     OmegaConf.register_new_resolver("by_size", by_size, replace=True)
     OmegaConf.register_new_resolver("shard_folder", shard_folder, replace=True)
     OmegaConf.register_new_resolver("sweep_folder", sweep_folder, replace=True)
+    OmegaConf.register_new_resolver("single_folder", single_folder, replace=True)
+    OmegaConf.register_new_resolver("gpus_per_job", gpus_per_job, replace=True)
+    OmegaConf.register_new_resolver("signal_delay", signal_delay, replace=True)
     store = ConfigStore.instance()
     store.store(group="schema", name="run", node=RunConfig)
     nodes: dict[str, dict[str, type]] = {

@@ -1,5 +1,6 @@
 """From Hydra's overrides to a checked `RunConfig`, and from Hydra's errors to one line."""
 
+import contextlib
 import difflib
 import os
 import re
@@ -16,9 +17,11 @@ from hydra.errors import HydraException, OverrideParseException
 from omegaconf import DictConfig, MissingMandatoryValue, OmegaConf, SCMode
 from omegaconf.errors import OmegaConfBaseException
 
+from agents.commands import submitting
 from agents.commands.stopping import STOPPED
 from agents.errors import RunError
 from agents.evaluation.heartbeat import NAME as HEARTBEAT
+from agents.evaluation.shards import FOLDER as SHARDS
 from conf.schema import RunConfig, register
 from envs.errors import WorldError
 from inference.errors import InferenceError
@@ -47,43 +50,81 @@ def run_with_hydra(
     and exiting.
     """
     register()
-    codes: list[int] = []
-    entered = False
-
-    def task(config: DictConfig) -> None:
-        nonlocal entered
-        entered = True
-        carry_out(config, Path(HydraConfig.get().runtime.output_dir))
-        entered = False
-
-    def carry_out(config: DictConfig, folder: Path) -> None:
-        try:
-            codes.append(job(checked(config), folder))
-            if codes[-1] == STOPPED:
-                raise KeyboardInterrupt  # not one configuration is to stop, but the whole sweep
-        except (RunError, WorldError, InferenceError) as error:
-            print(f"groundling {command}: {error}", file=sys.stderr)
-            codes.append(error.exit_code)
-            _discard_unused(folder)
-
+    words = submitting.prepared(words)
+    task = _Task(command, job)
     os.environ["HYDRA_FULL_ERROR"] = "1"
     saved, sys.argv = sys.argv, [f"groundling {command}", *words]
     try:
         hydra.main(version_base=None, config_path="pkg://conf", config_name="config")(task)()
+    except submitting.JobFailed:
+        raise
     except HYDRA_ERRORS as error:
-        if entered:
+        if task.entered:
             raise
         raise ConfigError(explain(error, words)) from error
     except OSError as error:
-        if entered:
+        if task.entered:
             raise
         raise ConfigError(
             f"run folder {error.filename} cannot be made ({error.strerror});"
             " choose a run_dir that can be written"
         ) from error
+    except RuntimeError as error:
+        if task.entered or not submitting.submits(words):
+            raise
+        raise submitting.refused(error) from error
+    except KeyboardInterrupt:
+        if submitting.submits(words):
+            print("submitted jobs go on; squeue --me shows them", file=sys.stderr)
+        raise
     finally:
         sys.argv = saved
-    return max(codes, default=0)
+    return max(task.codes, default=0)
+
+
+class _Task:
+    """What Hydra calls with each configuration, in this process or, pickled, in a job's."""
+
+    def __init__(self, command: str, job: Callable[[RunConfig, Path], int]) -> None:
+        self._command = command
+        self._job = job
+        self.codes: list[int] = []
+        """Of what ran in this process."""
+        self.entered = False
+        """A configuration is being carried out in this process."""
+
+    def __reduce__(self) -> tuple[Callable[..., "_Task"], tuple[object, ...]]:
+        return _task, (self._command, self._job)
+
+    def __call__(self, config: DictConfig) -> None:
+        """One configuration."""
+        self.entered = True
+        code, said = self._carry_out(config, Path(HydraConfig.get().runtime.output_dir))
+        self.entered = False
+        self.codes.append(code)
+        if submitting.submitted():
+            # A result would tell the one who waits that there is nothing to wait for any more.
+            if code == STOPPED:
+                sys.exit(STOPPED)
+            if code:
+                raise submitting.JobFailed(said, code)
+        elif code == STOPPED:
+            raise KeyboardInterrupt  # not one configuration is to stop, but the whole sweep
+
+    def _carry_out(self, config: DictConfig, folder: Path) -> tuple[int, str]:
+        try:
+            code = self._job(checked(config), folder)
+        except (RunError, WorldError, InferenceError) as error:
+            print(f"groundling {self._command}: {error}", file=sys.stderr)
+            _discard_unused(folder)
+            return error.exit_code, str(error)
+        return code, f"{folder}: some episodes are not evaluated"
+
+
+def _task(command: str, job: Callable[[RunConfig, Path], int]) -> _Task:
+    """A task in a process in which nothing has been registered yet."""
+    register()
+    return _Task(command, job)
 
 
 def _discard_unused(folder: Path) -> None:
@@ -92,6 +133,9 @@ def _discard_unused(folder: Path) -> None:
     begun = any((folder / "trajectories").glob("*"))
     if not begun and {path.name for path in folder.iterdir()} <= ours:
         shutil.rmtree(folder)
+        with contextlib.suppress(OSError):  # the folders around a shard's, if nothing else is there
+            for parent in folder.parents[:2] if folder.parent.name == SHARDS else ():
+                parent.rmdir()
 
 
 def composed(words: Sequence[str]) -> RunConfig:

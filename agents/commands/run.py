@@ -36,15 +36,16 @@ NOT_EVALUATED = 3
 
 def main(words: list[str]) -> int:
     """Run what the overrides say; several runs end with the line that compares them."""
-    folders: list[Path] = []
+    folders: set[Path] = set()
 
     def job(config: RunConfig, folder: Path) -> int:
-        folders.append(folder)
+        folders.add(config.part.run_folder(folder))
         return run(config, folder)
 
     code = run_with_hydra(words, "run", job)
     if len(folders) > 1:
-        make_console().print(f"all of them together: groundling report {folders[0].parent}/*/")
+        parent = next(iter(folders)).parent
+        make_console().print(f"all of them together: groundling report {parent}/*/")
     return code
 
 

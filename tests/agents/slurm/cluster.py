@@ -1,0 +1,201 @@
+"""A Slurm of one node, made of the real daemons in a temporary folder, on loopback ports.
+
+What its commands print is all that is known of it: the tests ask nothing of submitit that a user
+could not ask. `scontrol` gives what `sacct` would, since there is no accounting.
+"""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "scontrol", "scancel", "srun")
+SBIN = "/usr/sbin:/sbin"  # where Debian has the daemons, and a user's PATH may not look
+
+CONF = """\
+ClusterName=loop
+SlurmctldHost=localhost(127.0.0.1)
+SlurmctldPort={ctld_port}
+SlurmdPort={d_port}
+SlurmUser=root
+SlurmdUser=root
+CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket,cred_expire=10
+CryptoType=crypto/munge
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+MpiDefault=none
+ReturnToService=2
+SchedulerType=sched/backfill
+SchedulerParameters=sched_interval=1,batch_sched_delay=0,sched_min_interval=0,bf_interval=2,requeue_delay=1
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+SlurmctldParameters=preempt_send_user_signal
+JobRequeue=1
+KillWait=5
+MinJobAge=3600
+NodeName=localhost NodeAddr=127.0.0.1 NodeHostname={host} CPUs={cpus} RealMemory=1000 State=UNKNOWN
+PartitionName=debug Nodes=localhost Default=YES MaxTime=INFINITE State=UP PriorityTier=1 \
+PreemptMode=REQUEUE GraceTime=10
+PartitionName=high Nodes=localhost MaxTime=INFINITE State=UP PriorityTier=10 PreemptMode=OFF
+"""
+
+SACCT = """\
+#!/bin/sh
+# Stands for sacct where there is no accounting: the same columns, from the controller's memory.
+echo 'JobID|State|NodeList'
+scontrol -o show job | sed -nE \\
+  -e 's/^JobId=([0-9]+) ArrayJobId=([0-9]+) ArrayTaskId=([0-9]+) .* JobState=([A-Z_]+) .*/\\2_\\3|\\4|localhost/p' \\
+  -e 's/^JobId=([0-9]+) JobName=.* JobState=([A-Z_]+) .*/\\1|\\2|localhost/p'
+"""
+
+
+def missing() -> list[str]:
+    """Programs of Slurm's that are not installed."""
+    return [name for name in PROGRAMS if shutil.which(name, path=_path()) is None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """The daemons that run, and where they listen."""
+
+    folder: Path
+
+    @classmethod
+    def start(cls, folder: Path, cpus: int) -> "Cluster":
+        """Start them; raises `RuntimeError` with their last words if no node comes up."""
+        for name in ("state", "spool", "bin"):
+            (folder / name).mkdir()
+        ports = _free_ports(2)
+        (folder / "slurm.conf").write_text(
+            CONF.format(
+                folder=folder,
+                ctld_port=ports[0],
+                d_port=ports[1],
+                host=socket.gethostname(),
+                cpus=cpus,
+            )
+        )
+        (folder / "bin" / "sacct").write_text(SACCT)
+        (folder / "bin" / "sacct").chmod(0o755)
+        key = folder / "munge.key"
+        key.write_bytes(os.urandom(128))
+        key.chmod(0o600)
+        cluster = cls(folder=folder)
+        try:
+            cluster.call(
+                *("munged", "--force", f"--key-file={key}", f"--socket={folder}/munge.socket"),
+                *(f"--pid-file={folder}/munged.pid", f"--log-file={folder}/munged.log"),
+                *(f"--seed-file={folder}/munge.seed", "--num-threads=2"),
+            )
+            cluster.call("slurmctld", "-c")
+            cluster.call("slurmd")
+            wait_for(lambda: "State=IDLE" in cluster.call("scontrol", "show", "node"), 30)
+        except (subprocess.CalledProcessError, TimeoutError) as error:
+            cluster.stop()
+            said = "".join(path.read_text()[-500:] for path in sorted(folder.glob("*.log")))
+            raise RuntimeError(f"{error}: {said}") from error
+        return cluster
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What a process needs to speak to this cluster."""
+        return {
+            "SLURM_CONF": str(self.folder / "slurm.conf"),
+            "PATH": f"{self.folder}/bin:{_path()}",
+        }
+
+    def call(self, *words: str) -> str:
+        """A command of Slurm's, to its end."""
+        answer = subprocess.run(
+            words,
+            capture_output=True,
+            text=True,
+            env={**os.environ, **self.variables},
+            timeout=60,
+            check=True,
+        )
+        return answer.stdout
+
+    def jobs(self) -> dict[str, dict[str, str]]:
+        """Every job that was ever submitted, by its name: the fields of `scontrol show job`."""
+        found = {}
+        for line in self.call("scontrol", "-o", "show", "job").splitlines():
+            fields = dict(part.split("=", 1) for part in line.split() if "=" in part)
+            if "JobId" not in fields:
+                continue
+            name = fields["JobId"]
+            if "ArrayTaskId" in fields:
+                name = f"{fields['ArrayJobId']}_{fields['ArrayTaskId']}"
+            found[name] = fields
+        return found
+
+    def stop(self) -> None:
+        """End every job and every daemon."""
+        with suppress(subprocess.SubprocessError):
+            self.call("scancel", "--user=root", "--signal=KILL", "--full")
+            self.call("scancel", "--user=root")
+        pids = []
+        for name in ("slurmd", "slurmctld", "munged"):
+            with suppress(OSError, ValueError):
+                pids.append(int((self.folder / f"{name}.pid").read_text()))
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
+        with suppress(TimeoutError):
+            wait_for(lambda: not any(_alive(pid) for pid in pids), 15)
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def wait_for(condition: Callable[[], bool], seconds: float) -> None:
+    """Return as soon as it holds.
+
+    Raises:
+        TimeoutError: it did not within so many seconds.
+    """
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError(f"nothing within {seconds} s")
+        time.sleep(0.1)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+
+
+def _path() -> str:
+    return f"{os.environ['PATH']}:{SBIN}"
+
+
+def _free_ports(count: int) -> list[int]:
+    sockets = [socket.socket() for _ in range(count)]
+    for each in sockets:
+        each.bind(("127.0.0.1", 0))
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        with closing(each):
+            pass
+    return ports
