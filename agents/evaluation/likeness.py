@@ -29,7 +29,7 @@ class Standing(StrEnum):
 _SUBJECTS = (
     *("agent.", "model.name", "prompts.planner", "prompts.notes"),
     *("decoding.actions", "decoding.plan", "decoding.temperature", "decoding.top_p"),
-    *("engine.name", "engine.model_files", "engine.served_name", "engine.script"),
+    *("engine.model_files", "engine.script"),
 )
 _CIRCUMSTANCES = (
     *("engine.", "model.", "groundling", "seed", "repeat", "prompts.digest", "setting."),

@@ -256,7 +256,7 @@ def test_what_may_differ_must_not_and_may_is_told_apart() -> None:
         assert standing(path) is Standing.SUBJECT, path
     for path in (
         *("engine.torch", "engine.dtype", "prompts.digest", "seed", "setting.source.agents"),
-        "model.context_length",
+        *("model.context_length", "engine.name"),
     ):
         assert standing(path) is Standing.CIRCUMSTANCE, path
     for path in (

@@ -85,12 +85,12 @@ def score_cell(outcomes: Collection[Outcome], planned: int) -> Cell:
     )
 
 
-def mean_of_kinds(by_kind: Mapping[str, Cell], kinds: Collection[str]) -> Cell:
+def mean_of_kinds(cells: Mapping[str, Cell], kinds: Collection[str]) -> Cell:
     """The mean over tasks of their means, as both papers have it for tasks with variations.
 
     Nothing if one of these kinds has nothing.
     """
-    found = [by_kind[kind] for kind in kinds if kind in by_kind]
+    found = [cells[kind] for kind in kinds if kind in cells]
     values = [each.value for each in found if each.value is not None]
     if not values or len(values) < len(kinds):
         return Cell(value=None, not_evaluated=sum(each.not_evaluated for each in found))
