@@ -1,10 +1,12 @@
 """The engine `attach`: somebody else's vLLM server, or a router before many of them.
 
 We neither start nor stop it. When it goes away in mid-run we wait for it to come back, and blame
-nobody: others may use it too.
+nobody: others may use it too. Every request names its episode in the header X-Session-ID, by which
+a router can keep an episode at one server (vllm-router: `--policy consistent_hash`).
 """
 
 import asyncio
+import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -14,12 +16,20 @@ from pathlib import Path
 from grammars import Grammar
 from inference.client import ServedModel, ServerClient
 from inference.engine import Engine, EngineCard, EngineStatus
-from inference.errors import EngineFault, InferenceError, ModelError, ServerSetupError
+from inference.errors import (
+    EngineFault,
+    InferenceError,
+    ModelError,
+    RequestError,
+    ServerSetupError,
+)
+from inference.exchange import Unanswered
 from inference.hashing import combined_sha256
 from inference.model import ModelSpec, PromptStyle, ResolvedModel
+from inference.prompter import LocalPrompter, Prompter, ServerPrompter
 from inference.renderer import Renderer
 from inference.resolve import resolve
-from inference.served import LocalPrompter, Prompter, ServedEngine, ServerPrompter
+from inference.served import ServedEngine
 from inference.server.readiness import QUESTION, find_model, probe
 from inference.warming import warm_server, warm_setting
 
@@ -37,15 +47,17 @@ class Attach:
     api_key: str | None = None
     served_name: str | None = None
     """What the server calls the model, if not `model.name`."""
+    start_timeout_s: float = 300.0
+    """How long a server that still loads is waited for."""
     request_timeout_s: float = 600.0
     patience_s: float = 300.0
     """How long a server that went away in mid-run is waited for."""
 
     def check(self, model: ModelSpec) -> str:
-        """See `EngineSpec.check`: asks the server."""
+        """See `EngineSpec.check`: asks the server, and does not wait for it."""
 
         async def ask() -> str:
-            async with self.open(model, Path()) as engine:
+            async with replace(self, start_timeout_s=0.0).open(model, Path()) as engine:
                 return f"{self.base_url} answers with {engine.card.identity['served_name']}"
 
         return asyncio.run(ask())
@@ -58,8 +70,8 @@ class Attach:
         What a grammar changed is told only where the model's tokenizer is on this machine too.
 
         Raises:
-            ServerSetupError: no address, nobody there, another model, grammars are ignored, or one
-                of `warm` is not taken.
+            ServerSetupError: no address, nobody there in time, another model, grammars are ignored,
+                or one of `warm` is not taken.
             RequestError: the server's chat template refuses a plain question.
         """
         return _open(self, model, warm)
@@ -77,6 +89,16 @@ class Neighbour:
         self._away_since: float | None = None
         self._returns = 0
 
+    @property
+    def up(self) -> bool:
+        """Whether it was there when it was last looked for."""
+        return self._away_since is None
+
+    @property
+    def over(self) -> bool:
+        """It may always come back."""
+        return False
+
     async def client(self) -> ServerClient:
         """Wait until the server is there.
 
@@ -85,7 +107,7 @@ class Neighbour:
         """
         pause = _FIRST_PAUSE_S
         while self._away_since is not None:
-            if await self._client.healthy():
+            if await _serves(self._client):
                 self._came_back()
                 break
             away = time.monotonic() - self._away_since
@@ -100,7 +122,7 @@ class Neighbour:
 
     async def lost(self, client: ServerClient) -> bool:
         """Look whether the server is away."""
-        if await client.healthy():
+        if await _serves(client):
             return False
         if self._away_since is None:
             self._away_since = time.monotonic()
@@ -134,11 +156,7 @@ async def _open(spec: Attach, model: ModelSpec, warm: tuple[Grammar, ...]) -> As
         spec.base_url, wanted, api_key=spec.api_key, request_timeout_s=spec.request_timeout_s
     )
     async with client:
-        if not await client.healthy():
-            raise ServerSetupError(
-                f"engine attach: nobody answers at {client.base_url}; start the server "
-                f"(groundling serve model={model.name}) or set engine.base_url"
-            )
+        await _wait_until_it_serves(spec, client, model)
         served = await find_model(client, wanted, or_only=spec.served_name is None)
         client.served_name = served.name
         host = Neighbour(client, spec.patience_s)
@@ -151,6 +169,42 @@ async def _open(spec: Attach, model: ModelSpec, warm: tuple[Grammar, ...]) -> As
         card = _card(spec, model, resolved, served, client, await client.version())
         card = replace(card, setting={**card.setting, **warm_setting(took)})
         yield ServedEngine(card, host, prompter)
+
+
+async def _serves(client: ServerClient) -> bool:
+    """Whether there is an engine. A router calls itself healthy also when all servers behind it are
+    gone (vllm-router 0.1.17), but its list of models comes from one of them.
+    """
+    if not await client.healthy():
+        return False
+    try:
+        await client.models()
+    except (Unanswered, RequestError):
+        return False
+    except ServerSetupError:
+        return True  # it says what is wrong when it is asked again
+    return True
+
+
+async def _wait_until_it_serves(spec: Attach, client: ServerClient, model: ModelSpec) -> None:
+    deadline = time.monotonic() + spec.start_timeout_s
+    pause = _FIRST_PAUSE_S
+    said = False
+    while not await _serves(client):
+        if time.monotonic() >= deadline:
+            raise ServerSetupError(
+                f"engine attach: nobody answers at {client.base_url}; start the server "
+                f"(groundling serve model={model.name}), set engine.base_url, or give it more "
+                f"time to load (engine.start_timeout_s={spec.start_timeout_s:g})"
+            )
+        if not said:
+            sys.stderr.write(
+                f"engine attach: {client.base_url} is not ready; waiting for it to load, at most "
+                f"engine.start_timeout_s={spec.start_timeout_s:g}\n"
+            )
+            said = True
+        await asyncio.sleep(min(pause, max(0.0, deadline - time.monotonic())))
+        pause = min(2 * pause, _LONGEST_PAUSE_S)
 
 
 def _resolved(model: ModelSpec) -> ResolvedModel | None:

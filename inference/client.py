@@ -1,37 +1,27 @@
-"""The one place that speaks HTTP to a vLLM server: thin, asynchronous, one try a call.
+"""What is asked of a vLLM server: thin, asynchronous, one try a call.
 
-Which failures are worth another try, and when, is `inference.served`'s business; here they are
-only told apart.
+Which failures are worth another try, and when, is `inference.sending`'s business; here and in
+`inference.exchange` they are only told apart.
 """
 
+import re
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self, TypeVar
-
-import aiohttp
+from urllib.parse import quote
 
 from inference.engine import Completion, FinishReason, Message
-from inference.errors import EngineFault, InferenceError, RequestError, ServerSetupError
+from inference.errors import InferenceError, ServerSetupError
+from inference.exchange import GLANCE_S, Exchange, Unanswered
 from inference.mask import Score
 from inference.rating import Place
 
 _T = TypeVar("_T")
-_CONNECT_S = 10.0
-_GLANCE_S = 15.0
-# The server closes idle connections after 5 seconds; one that we close first is never found dead.
-_KEEP_ALIVE_S = 3.0
 SCORED_TOGETHER = 32
 """Prompts in one request for scores of tokens; a server takes 128 different tokens at most."""
-
-
-class Unanswered(EngineFault):
-    """No completion came, and the request need not be to blame."""
-
-
-class TimedOut(Unanswered):
-    """The server said nothing for too long; the request was withdrawn."""
+_TOKENS = re.compile(r"^vllm:(?:prompt|generation)_tokens_total(?:\{.*\})? (\S+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,14 +67,8 @@ class ServerClient:
         """`base_url` may end in `/v1` or not."""
         self.base_url = base_url.rstrip("/").removesuffix("/v1")
         self.served_name = served_name
-        self._timeout = aiohttp.ClientTimeout(total=request_timeout_s, sock_connect=_CONNECT_S)
-        self._glance = aiohttp.ClientTimeout(total=_GLANCE_S)
-        # trust_env stays off: a proxy for the outside world must not see requests to a local
-        # server.
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP_ALIVE_S),
-            headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
-        )
+        self._timeout_s = request_timeout_s
+        self._exchange = Exchange(self.base_url, api_key)
 
     async def __aenter__(self) -> Self:
         """Nothing is sent yet."""
@@ -101,19 +85,23 @@ class ServerClient:
 
     async def close(self) -> None:
         """Close the session; requests in flight fail."""
-        await self._session.close()
+        await self._exchange.close()
 
-    async def healthy(self, timeout_s: float = _GLANCE_S) -> bool:
+    @property
+    def quiet_s(self) -> float:
+        """See `Exchange.quiet_s`."""
+        return self._exchange.quiet_s
+
+    async def healthy(self, timeout_s: float = GLANCE_S) -> bool:
         """Whether the server answers and does not call itself dead; a hung engine may not show."""
-        if self._session.closed:
-            return False
-        timeout = aiohttp.ClientTimeout(total=timeout_s)
-        try:
-            async with self._session.get(f"{self.base_url}/health", timeout=timeout) as response:
-                # A router may not know the path, which is an answer too.
-                return response.status < 500
-        except (aiohttp.ClientError, TimeoutError):
-            return False
+        status = await self._exchange.status("/health", timeout_s)
+        # A router may not know the path, which is an answer too.
+        return status is not None and status < 500
+
+    async def tokens_so_far(self) -> float | None:
+        """Tokens that the engine has read and said since its start; None where it does not say."""
+        found = _TOKENS.findall(await self._exchange.text("/metrics") or "")
+        return sum(map(float, found)) if found else None
 
     async def models(self) -> tuple[ServedModel, ...]:
         """What the server serves.
@@ -122,7 +110,7 @@ class ServerClient:
             ServerSetupError: it refuses to say, or is not such a server.
             Unanswered: it cannot be reached now.
         """
-        content = await self._exchange("GET", "/v1/models", None, self._glance)
+        content = await self._exchange.json("GET", "/v1/models")
         data = content.get("data")
         if not isinstance(data, list):
             raise ServerSetupError(
@@ -136,7 +124,7 @@ class ServerClient:
     async def version(self) -> str:
         """What vLLM calls itself; `unknown` where the server does not say (a router may not)."""
         try:
-            content = await self._exchange("GET", "/version", None, self._glance)
+            content = await self._exchange.json("GET", "/version")
         except InferenceError:
             return "unknown"
         return str(content.get("version", "unknown"))
@@ -151,11 +139,21 @@ class ServerClient:
             "add_generation_prompt": not begun,
             "continue_final_message": begun,
         }
-        content = await self._exchange("POST", "/tokenize", body, self._timeout)
+        content = await self._exchange.json("POST", "/tokenize", body, within_s=self._timeout_s)
         return tuple(_as(list, content, "tokens"))
 
-    async def complete(self, prompt: Sequence[int], fields: Mapping[str, object]) -> Answer:
+    async def complete(
+        self,
+        prompt: Sequence[int],
+        fields: Mapping[str, object],
+        *,
+        session: str = "",
+        within_s: float | None = None,
+    ) -> Answer:
         """Send one prompt of token ids once; `fields` are the other members of the request.
+
+        Requests of one `session` share beginnings: a router sends them to one server.
+        `within_s` is less than the client's own time limit.
 
         Raises:
             RequestError: HTTP 400: asking again is no use.
@@ -165,7 +163,7 @@ class ServerClient:
         """
         started = time.monotonic()
         body = {"model": self.served_name, "prompt": list(prompt), **fields}
-        content = await self._exchange("POST", "/v1/completions", body, self._timeout)
+        content = await self._ask(body, session, within_s)
         choice = _as(list, content, "choices")[0]
         usage = _as(dict, content, "usage")
         reason = choice.get("finish_reason")
@@ -184,7 +182,9 @@ class ServerClient:
             stopped_by_string=isinstance(choice.get("stop_reason"), str),
         )
 
-    async def scores(self, prompt: Sequence[int], said: Sequence[int]) -> tuple[Score, ...]:
+    async def scores(
+        self, prompt: Sequence[int], said: Sequence[int], *, session: str = ""
+    ) -> tuple[Score, ...]:
         """What the model itself thought of each token of an answer, no grammar applied.
 
         Raises:
@@ -199,14 +199,16 @@ class ServerClient:
         for start in range(0, len(said), SCORED_TOGETHER):
             part = said[start : start + SCORED_TOGETHER]
             prompts = [[*prompt, *said[: start + i]] for i in range(len(part))]
-            choices = await self._next_tokens(prompts, part)
+            choices = await self._next_tokens(prompts, part, session)
             scores += [
                 Score(own=choice.own, logprob=choice.logprobs[token])
                 for choice, token in zip(choices, part, strict=True)
             ]
         return tuple(scores)
 
-    async def next_logprobs(self, places: Sequence[Place]) -> tuple[Mapping[int, float], ...]:
+    async def next_logprobs(
+        self, places: Sequence[Place], *, session: str = ""
+    ) -> tuple[Mapping[int, float], ...]:
         """The model's log-probabilities of the wanted tokens behind each place.
 
         Raises:
@@ -216,7 +218,8 @@ class ServerClient:
         for start in range(0, len(places), SCORED_TOGETHER):
             part = places[start : start + SCORED_TOGETHER]
             wanted = {token for place in part for token in place.tokens}
-            answers = await self._next_tokens([list(place.prefix) for place in part], wanted)
+            prompts = [list(place.prefix) for place in part]
+            answers = await self._next_tokens(prompts, wanted, session)
             found += [
                 {token: answer.logprobs[token] for token in place.tokens}
                 for place, answer in zip(part, answers, strict=True)
@@ -224,7 +227,7 @@ class ServerClient:
         return tuple(found)
 
     async def _next_tokens(
-        self, prompts: Sequence[Sequence[int]], wanted: Collection[int]
+        self, prompts: Sequence[Sequence[int]], wanted: Collection[int], session: str
     ) -> list[_NextToken]:
         """What the model would say next after each prompt, and how likely the wanted ids are."""
         body = {
@@ -237,7 +240,7 @@ class ServerClient:
             "return_tokens_as_token_ids": True,
             "return_token_ids": True,
         }
-        content = await self._exchange("POST", "/v1/completions", body, self._timeout)
+        content = await self._ask(body, session)
         choices = sorted(_as(list, content, "choices"), key=lambda choice: choice["index"])
         try:
             found = [
@@ -259,47 +262,19 @@ class ServerClient:
             raise Unanswered(f"{self.base_url} answered {len(found)} of {len(prompts)} prompts")
         return found
 
-    async def _exchange(
-        self, method: str, path: str, body: object, limit: aiohttp.ClientTimeout
+    async def _ask(
+        self, body: object, session: str, within_s: float | None = None
     ) -> Mapping[str, object]:
-        url = self.base_url + path
-        if self._session.closed:
-            raise Unanswered(f"lost {url}: its server was replaced")
-        try:
-            async with self._session.request(method, url, json=body, timeout=limit) as response:
-                if response.status == 200:
-                    content = await response.json(content_type=None)
-                    if isinstance(content, dict):
-                        return content
-                    raise ServerSetupError(f"{url} answered something else than a JSON object")
-                text = await response.text(errors="replace")
-                raise self._error(response.status, url, " ".join(text.split())[:400])
-        except aiohttp.ConnectionTimeoutError as error:
-            raise Unanswered(f"cannot connect to {url}") from error
-        except TimeoutError as error:
-            raise TimedOut(f"{url} gave no answer within {limit.total:g} s") from error
-        except (aiohttp.ClientError, ConnectionError) as error:
-            raise Unanswered(f"lost {url}: {error or type(error).__name__}") from error
-        except ValueError as error:
-            raise Unanswered(f"{url} answered broken JSON: {error}") from error
-
-    def _error(self, status: int, url: str, text: str) -> Exception:
-        match status:
-            case 401 | 403:
-                return ServerSetupError(
-                    f"{url} refuses us (HTTP {status}): {text}; set engine.api_key"
-                )
-            case 404:
-                return ServerSetupError(
-                    f"{url} does not know the model {self.served_name!r} (HTTP 404): {text}; "
-                    "set engine.served_name to a name that /v1/models lists"
-                )
-            case 429:
-                return Unanswered(f"{url} is overloaded (HTTP 429): {text}")
-            case _ if status < 500:
-                return RequestError(f"{url} refused the request (HTTP {status}): {text}")
-            case _:
-                return Unanswered(f"{url} failed (HTTP {status}): {text}")
+        # The name by which vllm-router knows who belongs together; vLLM itself passes it over.
+        headers = {"X-Session-ID": quote(session)} if session else None
+        with self._exchange.waiting():
+            return await self._exchange.json(
+                "POST",
+                "/v1/completions",
+                body,
+                within_s=within_s or self._timeout_s,
+                headers=headers,
+            )
 
 
 def _as(kind: type[_T], content: Mapping[str, object], key: str) -> _T:

@@ -1,5 +1,6 @@
 """The contract every engine keeps: a request goes in, a completion comes out, nothing is hidden."""
 
+import re
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -9,6 +10,8 @@ from typing import Literal, Protocol
 
 from grammars import Grammar
 from inference.model import ModelSpec
+
+_ATTEMPT = re.compile(r"\.a\d+\..*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,7 @@ class Request:
     """One question to the model."""
 
     id: str
-    """Names the request in logs and errors: run-wide unique, e.g. `4-2/225#r1.t7`."""
+    """Names the request in logs and errors: run-wide unique; see `conversation`."""
     messages: tuple[Message, ...]
     grammar: Grammar | None = None
     sampling: Sampling
@@ -42,6 +45,14 @@ class Request:
     """Strings that end the answer and are not part of it; ignored where a grammar ends it first."""
     measure_mask: bool = False
     """Whether to find out what the grammar changed; costs extra work, without a grammar nothing."""
+
+
+def conversation(request_id: str) -> str:
+    """Whose prompts grow at the end: the episode, `4-2/225#0.r2` of the id `4-2/225#0.r2.a1.c7`.
+
+    Attempts of an episode belong together. An id of another form stands for itself.
+    """
+    return _ATTEMPT.sub("", request_id)
 
 
 class FinishReason(StrEnum):

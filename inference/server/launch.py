@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -63,6 +63,29 @@ class LaunchPlan:
     batch_invariant: bool = False
     extra_args: tuple[str, ...] = ()
     cores: tuple[int, ...] = field(default_factory=lambda: tuple(sorted(os.sched_getaffinity(0))))
+    replicas: int = 1
+    """Equal servers that share these GPUs or cores; see `share`."""
+    devices: tuple[str, ...] = ()
+    """What CUDA_VISIBLE_DEVICES is to say; nothing leaves it as it is."""
+
+    def share(self, number: int) -> "LaunchPlan":
+        """The plan of one of the replicas, counted from 0: with GPUs, or cores, of its own.
+
+        Where there are fewer cores than replicas, they all have all.
+        """
+        ranks = self.model.spec.tensor_parallel
+        own = slice(number * ranks, (number + 1) * ranks)
+        names = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
+        if len(names) < len(self.gpus):
+            names = [str(index) for index in range(len(self.gpus))]
+        few = len(self.cores) < self.replicas
+        return replace(
+            self,
+            replicas=1,
+            gpus=self.gpus[own],
+            devices=tuple(name.strip() for name in names[own]) if self.gpus else (),
+            cores=self.cores if few else self.cores[number :: self.replicas],
+        )
 
     @property
     def dtype(self) -> str:
@@ -134,6 +157,8 @@ class LaunchPlan:
             # them.
             "SPT_NOENV": "1",
         }
+        if self.devices:
+            settings["CUDA_VISIBLE_DEVICES"] = ",".join(self.devices)
         if self.batch_invariant:
             settings["VLLM_BATCH_INVARIANT"] = "1"
         if self.device is Device.CPU:
@@ -167,22 +192,31 @@ class LaunchPlan:
         half = str(stored.get("dtype", stored.get("torch_dtype"))) in ("bfloat16", "float16")
         grown = 2 if half and self.dtype == "float32" else 1
         needed = weights * grown / _GIB + self.kv_cache_gib + _CPU_OVERHEAD_GIB
+        needed *= self.replicas
         available = psutil.virtual_memory().available / _GIB
         if needed > available:
             raise ServerSetupError(
                 f"engine vllm: {self.model.spec.name} needs {needed:.1f} GiB on the CPU, "
-                f"{self.kv_cache_gib} of them for engine.kv_cache_gib, and {available:.1f} are "
-                "free; lower engine.kv_cache_gib or take a smaller model"
+                f"{self.kv_cache_gib * self.replicas} of them for engine.kv_cache_gib, and "
+                f"{available:.1f} are free; lower engine.kv_cache_gib or engine.replicas, or take "
+                "a smaller model"
             )
 
     def _check_gpu_memory(self) -> None:
         spec = self.model.spec
-        if len(self.gpus) < spec.tensor_parallel:
+        wanted_gpus = self.replicas * spec.tensor_parallel
+        if len(self.gpus) < wanted_gpus and self.replicas > 1:
+            raise ServerSetupError(
+                f"engine.replicas={self.replicas} with model.tensor_parallel="
+                f"{spec.tensor_parallel} needs {wanted_gpus} GPUs, visible are {len(self.gpus)}; "
+                "ask for more GPUs or lower engine.replicas"
+            )
+        if len(self.gpus) < wanted_gpus:
             raise ServerSetupError(
                 f"engine vllm: model.tensor_parallel={spec.tensor_parallel}, but "
                 f"{len(self.gpus)} GPU is visible; ask for more GPUs or lower it"
             )
-        for index, gpu in enumerate(self.gpus[: spec.tensor_parallel]):
+        for index, gpu in enumerate(self.gpus[:wanted_gpus]):
             wanted = self.gpu_memory_utilization * gpu.total
             needed = spec.gpu_memory_gib / spec.tensor_parallel
             if gpu.free < wanted:

@@ -94,14 +94,21 @@ class ServerProcess:
         try:
             await asyncio.wait_for(self.wait(), _GRACE_S + _GUARD_OVERTIME_S)
         except TimeoutError:
-            self._guard.kill()
-            await self.wait()
+            await self.kill()
+
+    async def kill(self) -> None:
+        """As `stop`, but without asking: for a server that may be unable to hear."""
+        self._guard.kill()
+        await self.wait()
 
     def last_words(self) -> str:
         """The line of this start's log that best says why it ended."""
-        with self.log.open("rb") as file:
-            file.seek(max(self._log_start, self.log.stat().st_size - _TAIL_BYTES))
-            text = file.read().decode(errors="replace")
+        try:
+            with self.log.open("rb") as file:
+                file.seek(max(self._log_start, self.log.stat().st_size - _TAIL_BYTES))
+                text = file.read().decode(errors="replace")
+        except OSError as error:
+            return f"its log {self.log} cannot be read ({error.strerror})"
         lines = [_PREFIX.sub("", line).strip() for line in text.splitlines()]
         causes = [
             line

@@ -5,10 +5,11 @@ import time
 from collections.abc import Sequence
 
 from grammars import Grammar, GrammarKind
-from inference.client import Answer, ServedModel, ServerClient, Unanswered
+from inference.client import Answer, ServedModel, ServerClient
 from inference.constraint import matches, request_fields
 from inference.engine import Message
 from inference.errors import EngineFault, RequestError, ServerSetupError
+from inference.exchange import Unanswered
 from inference.server.process import ServerProcess
 
 QUESTION = (Message("user", "What is the capital of France?"),)

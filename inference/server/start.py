@@ -23,6 +23,8 @@ class RunningServer:
     process: ServerProcess
     client: ServerClient
     port: ReservedPort
+    question: tuple[int, ...]
+    """The tokens of `readiness.QUESTION`."""
     warm_s: Mapping[str, float] = field(default_factory=dict)
     """Seconds that each grammar took at the start, by digest."""
 
@@ -31,6 +33,14 @@ class RunningServer:
         try:
             await self.client.close()
             await self.process.stop()
+        finally:
+            self.port.release()
+
+    async def kill(self) -> None:
+        """End one that would not listen; nothing is left when this returns."""
+        try:
+            await self.client.close()
+            await self.process.kill()
         finally:
             self.port.release()
 
@@ -81,6 +91,12 @@ class Start:
         port = ReservedPort(self.port)
         try:
             process = ServerProcess(self.command(port.number), self.environment, self.log)
+        except OSError as error:
+            port.release()
+            raise ServerSetupError(
+                f"the server cannot be started with its log in {self.log} ({error.strerror}); "
+                "choose a run_dir that is there and has room"
+            ) from error
         except BaseException:
             port.release()
             raise
@@ -89,4 +105,4 @@ class Start:
             self.served_name,
             request_timeout_s=self.request_timeout_s,
         )
-        return RunningServer(process=process, client=client, port=port)
+        return RunningServer(process=process, client=client, port=port, question=self.question)

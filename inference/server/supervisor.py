@@ -1,18 +1,18 @@
-"""Keeps one server up: watches it, and starts another when it ends without being asked.
+"""Keeps a server up: watches it, and starts another when it ends or hangs.
 
 The supervisor goes by the end of the process, never by its exit code: vLLM exits with 0 when its
 engine died. A server that lives but does not work is found by the requests that fail on it
-(`lost`); one whose engine hangs while `/health` says 200 would be reported through the same door.
+(`lost`), and one whose engine hangs by a token that does not come (`liveness`).
 """
 
 import asyncio
-import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from inference.client import ServerClient
 from inference.engine import EngineStatus
 from inference.errors import EngineFault, ServerSetupError
+from inference.server.liveness import until_hung
 from inference.server.start import RunningServer
 
 _FIRST_PAUSE_S = 1.0
@@ -29,12 +29,16 @@ class Supervisor:
         start: Callable[[], Awaitable[RunningServer]],
         first: RunningServer,
         max_restarts: int,
+        liveness_s: float,
     ) -> None:
-        """`start` gives a ready server, or raises ServerSetupError and leaves nothing behind."""
+        """`start` gives a ready server, or raises ServerSetupError and leaves nothing behind; the
+        `first` is watched from now on, until `close`.
+        """
         self._start = start
         self.warm_s = first.warm_s
         """Seconds that each grammar took at the first start, by digest."""
         self._max_restarts = max_restarts
+        self._liveness_s = liveness_s
         self._owned: RunningServer | None = first
         """To be stopped by us, whether it is up or not."""
         self._server: RunningServer | None = first
@@ -45,6 +49,17 @@ class Supervisor:
         self._restarts = 0
         self._restarts_in_a_row = 0
         self._stopped = False
+        self._watcher = asyncio.create_task(self._watch())
+
+    @property
+    def up(self) -> bool:
+        """Whether there is a server now."""
+        return self._server is not None
+
+    @property
+    def over(self) -> bool:
+        """Whether there will not be one again."""
+        return self._failure is not None
 
     async def client(self) -> ServerClient:
         """Wait for a server that is up.
@@ -94,33 +109,53 @@ class Supervisor:
             state = "ready"
         return EngineStatus(state=state, restarts=self._restarts)
 
-    async def watch(self) -> None:
-        """Replace the server whenever it ends, until cancelled or it has ended too often."""
-        while self._owned is not None:
-            await self._until_gone(self._owned)
-            await self._publish(None)
-            words = self._owned.process.last_words()
-            await self._owned.stop()
-            self._owned = await self._replacement(words)
-            self._reported.clear()
-            await self._publish(self._owned)
-
     async def close(self) -> None:
         """Stop the server; who still waits for one is told so."""
         self._stopped = True
         self._failure = self._failure or "the engine is closed"
-        await self._publish(None)
-        if self._owned is not None:
-            await self._owned.stop()
-
-    async def _until_gone(self, server: RunningServer) -> None:
-        ended = asyncio.create_task(server.process.wait())
-        reported = asyncio.create_task(self._reported.wait())
+        self._watcher.cancel()
         try:
-            await asyncio.wait({ended, reported}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([self._watcher])
         finally:
-            ended.cancel()
-            reported.cancel()
+            await self._publish(None)
+            if self._owned is not None:
+                await self._owned.stop()
+
+    async def _watch(self) -> None:
+        try:
+            await self._replace_whenever_gone()
+        except Exception as error:  # whoever waits for a server must not wait for ever
+            self._failure = f"the server is no longer watched: {type(error).__name__}: {error}"
+            await self._publish(None)
+
+    async def _replace_whenever_gone(self) -> None:
+        """Until cancelled or it was gone too often."""
+        while self._owned is not None:
+            hung = await self._until_gone(self._owned)
+            await self._publish(None)
+            words = self._owned.process.last_words()
+            if hung:
+                words = f"(no token within engine.liveness_s={self._liveness_s:g}) {words}"
+                await self._owned.kill()
+            else:
+                await self._owned.stop()
+            self._owned = await self._replacement(words)
+            self._reported.clear()
+            await self._publish(self._owned)
+
+    async def _until_gone(self, server: RunningServer) -> bool:
+        """Whether it hangs; else it has ended or was found not to work."""
+        waits = [
+            asyncio.create_task(server.process.wait()),
+            asyncio.create_task(self._reported.wait()),
+            asyncio.create_task(until_hung(server.client, server.question, self._liveness_s)),
+        ]
+        try:
+            done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in waits:
+                each.cancel()
+        return done == {waits[-1]}
 
     async def _replacement(self, last_words: str) -> RunningServer | None:
         while self._restarts_in_a_row < self._max_restarts:
@@ -133,7 +168,7 @@ class Supervisor:
             except ServerSetupError as error:
                 last_words = str(error)
         self._failure = (
-            f"the server ended by itself and {self._restarts_in_a_row} restarts in a row did not "
+            f"the server was gone and {self._restarts_in_a_row} restarts in a row did not "
             f"help; it last said: {last_words}"
         )
         return None
@@ -146,22 +181,29 @@ class Supervisor:
 
 @asynccontextmanager
 async def supervised(
-    start: Callable[[], Awaitable[RunningServer]], max_restarts: int
-) -> AsyncIterator[Supervisor]:
-    """Start a server and keep it up for the length of the block; nothing is left after it.
+    starts: Sequence[Callable[[], Awaitable[RunningServer]]],
+    max_restarts: int,
+    liveness_s: float,
+) -> AsyncIterator[tuple[Supervisor, ...]]:
+    """Start servers, all at once, and keep each up for the length of the block; nothing is left
+    after it.
 
     Raises:
-        ServerSetupError: the first start failed; only later ones are repeated.
+        ServerSetupError: a first start failed; only later ones are repeated.
     """
-    server = await start()
-    supervisor = Supervisor(start, server, max_restarts)
-    watcher = asyncio.create_task(supervisor.watch())
+    supervisors: dict[int, Supervisor] = {}
+
+    async def begin(number: int) -> None:
+        server = await starts[number]()
+        supervisors[number] = Supervisor(starts[number], server, max_restarts, liveness_s)
+
     try:
-        yield supervisor
-    finally:
-        watcher.cancel()
         try:
-            with contextlib.suppress(asyncio.CancelledError):
-                await watcher
-        finally:
-            await supervisor.close()
+            async with asyncio.TaskGroup() as group:
+                for number in range(len(starts)):
+                    group.create_task(begin(number))
+        except ExceptionGroup as failed:
+            raise failed.exceptions[0] from failed
+        yield tuple(supervisors[number] for number in range(len(starts)))
+    finally:
+        await asyncio.gather(*(supervisor.close() for supervisor in supervisors.values()))

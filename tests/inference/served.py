@@ -54,11 +54,13 @@ async def served(
     log: Path,
     *,
     max_restarts: int = 3,
+    liveness_s: float = 60.0,
     warm: tuple[Grammar, ...] = (),
     **settings: float,
 ) -> AsyncIterator[Bench]:
     card = EngineCard(engine="vllm", model=NAME, context_length=CONTEXT)
-    async with supervised(start_of(fake, log, warm, **settings), max_restarts) as supervisor:
+    start = start_of(fake, log, warm, **settings)
+    async with supervised([start], max_restarts, liveness_s) as (supervisor,):
         yield Bench(ServedEngine(card, supervisor, Characters()), supervisor)
 
 

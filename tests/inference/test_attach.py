@@ -86,7 +86,7 @@ async def test_an_address_that_ends_in_v1_means_the_same(fake: Fake, tmp_path: P
 )
 async def test_a_wrong_address_is_one_line(url: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(ServerSetupError, match=message) as caught:
-        async with Attach(base_url=url).open(MODEL, tmp_path):
+        async with Attach(base_url=url, start_timeout_s=0).open(MODEL, tmp_path):
             pass
     assert "\n" not in str(caught.value)
 

@@ -9,9 +9,10 @@ import pytest
 import pytest_asyncio
 
 from grammars import Grammar, GrammarKind
-from inference.client import ServerClient, TimedOut, Unanswered
+from inference.client import ServerClient
 from inference.engine import FinishReason
 from inference.errors import AnswerCutShort, EngineFault, RequestError, ServerSetupError
+from inference.exchange import TimedOut, Unanswered
 from tests.inference.fake_server import CONTEXT, NAME, Fake
 from tests.inference.served import Bench, order, served, until
 
