@@ -52,6 +52,8 @@ class Step:
     """See `Observation.subgoals`."""
     recalled: tuple[str, ...] = ()
     """Ids of the notes that stood in the prompts of these calls."""
+    screenshot: str = ""
+    """Path of a picture of what was there after it, relative to the run folder; empty for none."""
 
     @property
     def rewritten(self) -> bool:
@@ -107,6 +109,8 @@ class Episode:
     seed: int
     goal: str
     first_observation: str
+    first_screenshot: str = ""
+    """Path of a picture of it, as `Step.screenshot`."""
     first_prompt: tuple[Mapping[str, str], ...]
     """The messages of the first model call, whole; later prompts grow from it."""
     stop: StopReason
@@ -167,6 +171,7 @@ class Episode:
             reflections=tuple(
                 ReflectionRecord.from_json(record) for record in data.get("reflections", ())
             ),
+            first_screenshot=data.get("first_screenshot", ""),
             memory_before=data.get("memory_before", ""),
             memory_after=data.get("memory_after", ""),
             first_prompt=prompt,

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, MutableMapping
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from agents.acceptance import Rejection
 from agents.evaluation.episode import Episode, EpisodeKey, Step, StopReason, moment_of
+from agents.evaluation.pictures import picture_name
 from agents.planners import DecisionKind, ModelCall, Planner, PlanRecord
 from agents.prompts import THOUGHT_ANSWER
 from agents.reflection import Hindsight
@@ -47,10 +48,12 @@ async def rollout(
     worlds: Executor,
     on_step: Callable[[Step], None],
     hindsight: Hindsight | None = None,
+    pictures: MutableMapping[str, bytes] | None = None,
 ) -> Episode:
     """Play one episode. The world runs in `worlds`, off the event loop; nothing acts after the end.
 
-    Without `hindsight` the agent recalls nothing and notes nothing.
+    Without `hindsight` the agent recalls nothing and notes nothing. Pictures that the world takes
+    go into `pictures`, under the names by which the record calls them; without it none is kept.
 
     Raises:
         WorldFault, EngineFault: the machinery broke; there is no score.
@@ -61,10 +64,18 @@ async def rollout(
     async def world(call: Callable[[], T]) -> T:
         return await loop.run_in_executor(worlds, call)
 
+    def keep(seen: Observation, number: int) -> str:
+        if pictures is None or not seen.screenshot:
+            return ""
+        name = picture_name(which.key, number)
+        pictures[name] = seen.screenshot
+        return name
+
     started = time.monotonic()
     env = await world(open_env)
     try:
         first = await world(env.reset)
+        first_screenshot = keep(first, 0)
         transcript = await hindsight.open(first) if hindsight else Transcript(first)
         steps: list[Step] = []
         thoughts: list[str] = []
@@ -98,7 +109,7 @@ async def rollout(
                 observation = await world(partial(env.step, decision.text))
                 spent = time.monotonic() - asked
                 step = _step(thoughts, decision.text, observation, calls, recalled, spent)
-            steps.append(step)
+            steps.append(replace(step, screenshot=keep(observation, len(steps) + 1)))
             thoughts, calls, recalled = [], [], {}
             transcript.add(Turn(decision.text, observation.text), observation)
             on_step(step)
@@ -122,6 +133,7 @@ async def rollout(
         seed=which.seed,
         goal=first.goal,
         first_observation=first.text,
+        first_screenshot=first_screenshot,
         first_prompt=tuple(asdict(message) for message in first_prompt),
         stop=stop,
         steps=tuple(steps),

@@ -285,6 +285,7 @@ class Run:
         )
         own = replace(context, seed_for=lambda note: derive_seed(seed, "note", note))
         affordances = self.planner.affordances(self.prompts.world, self.decoding)
+        pictures: dict[str, bytes] = {}
         record = await rollout(
             RolloutTask(key=key, task=episode.task, seed=seed, attempt=attempt),
             lambda: self.tasks.make(episode.task, affordances),
@@ -293,8 +294,9 @@ class Run:
             machinery.worlds,
             self._stepper(key),
             Hindsight(own, parts, key.task),
+            pictures,
         )
-        self.progress.finished.append(self.store.add(record))
+        self.progress.finished.append(self.store.add(record, pictures))
 
     def _stepper(self, key: EpisodeKey) -> Callable[[Step], None]:
         def on_step(_: Step) -> None:

@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 from agents.errors import RunFolderError
 from agents.evaluation import control
 from agents.evaluation.episode import EpisodeKey
+from agents.evaluation.pictures import pictures_of
 from agents.evaluation.row import EpisodeRow
 from agents.evaluation.store import RunStore, differences, read_protocol, whole_lines
 from agents.memory.files import NAME as MEMORY
@@ -156,6 +157,8 @@ def _gather(run_folder: Path, part: Path) -> None:
             for line in lines:
                 if line not in there:
                     trajectory = json.loads(line)["trajectory"]
+                    for picture in pictures_of(folder / trajectory):
+                        _link(picture, target / "trajectories" / picture.name)
                     _link(folder / trajectory, target / trajectory)
         _write(target / PROTOCOL, card)
         _write_lines(target / FAULTS, [line for lines in found.faults for line in lines])

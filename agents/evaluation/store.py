@@ -2,7 +2,7 @@
 
     protocol.json        what the numbers depend on; a run of another protocol is refused
     episodes.jsonl       one line an episode, appended and synced as it ends
-    trajectories/        the whole record of each, written before its line
+    trajectories/        the whole record of each, and its pictures, written before its line
     faults.jsonl         attempts that the machinery broke, for the "not evaluated" list
     memory.jsonl         what memory holds at the end of a run that has one, for later runs to read
 
@@ -22,6 +22,7 @@ from typing import Any, Self
 
 from agents.errors import RunFolderError
 from agents.evaluation.episode import Episode, EpisodeKey
+from agents.evaluation.pictures import trajectory_of
 from agents.evaluation.row import EpisodeRow
 from agents.memory import Note
 from agents.memory.files import write_notes
@@ -72,6 +73,7 @@ class RunStore:
             mend_torn_end(folder / "episodes.jsonl")
             mend_torn_end(folder / "faults.jsonl")
             store._rows = {row.key: row for row in read_rows(folder)}
+            store._drop_pictures_of_unfinished_episodes()
             yield store
         finally:
             os.close(lock)
@@ -107,8 +109,9 @@ class RunStore:
             )
         return Episode.from_json(json.loads(body))
 
-    def add(self, episode: Episode) -> EpisodeRow:
-        """Write an episode durably: first the trajectory, then its line.
+    def add(self, episode: Episode, pictures: Mapping[str, bytes] | None = None) -> EpisodeRow:
+        """Write an episode durably: first its pictures, by their names in it, then the trajectory,
+        then its line.
 
         Raises:
             RunFolderError: the disk is full or the folder has gone; nothing written before is
@@ -120,6 +123,8 @@ class RunStore:
         body = json.dumps(episode.to_json(), ensure_ascii=False).encode()
         row = EpisodeRow.of(episode, relative, hashlib.sha256(body).hexdigest())
         with _explained(self.folder):
+            for name, picture in (pictures or {}).items():
+                write_atomically(self.folder / name, picture)
             write_atomically(self.folder / relative, body)
             append_line(self.folder / "episodes.jsonl", asdict(row))
         self._rows[row.key] = row
@@ -138,6 +143,12 @@ class RunStore:
         """
         with _explained(self.folder):
             write_notes(self.folder, notes)
+
+    def _drop_pictures_of_unfinished_episodes(self) -> None:
+        finished = {self.folder / row.trajectory for row in self._rows.values()}
+        for picture in (self.folder / "trajectories").glob("*.png"):
+            if trajectory_of(picture) not in finished:
+                picture.unlink()
 
     def check(self, protocol: Mapping[str, Any]) -> None:
         """Compare what is known of the protocol so far with the folder's, if it has one.
