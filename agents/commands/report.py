@@ -148,7 +148,7 @@ def write(runs: Sequence[LoadedRun], order: Order, page: Path | None) -> Iterato
     from agents.evaluation.page import build, formats, sections
 
     texts = {
-        "--markdown": lambda: formats.markdown(sections.all_sheets(runs)),
+        "--markdown": lambda: formats.markdown(sections.all_sheets(runs), summary.lines(runs)),
         "--latex": lambda: formats.latex(sections.all_sheets(runs)),
         "--csv": lambda: formats.numbers(runs),
     }

@@ -3,12 +3,11 @@
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import fields
+from collections.abc import Iterable, Iterator, Sequence
 
 from agents.evaluation.loaded import LoadedRun
 from agents.evaluation.page.sheet import NOTHING, Sheet
-from agents.evaluation.results import Result
+from agents.evaluation.page.sheets import success_of
 
 _LATEX = {
     **{each: f"\\{each}" for each in "&%$#_{}"},
@@ -19,9 +18,11 @@ _LATEX = {
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|#~])")
 
 
-def markdown(sheets: Sequence[Sheet]) -> str:
-    """All sheets, each under its title."""
-    return "\n".join("\n".join(_markdown(sheet)) + "\n" for sheet in sheets)
+def markdown(sheets: Sequence[Sheet], words: Iterable[str] = ()) -> str:
+    """Some words as a list, and all sheets, each under its title."""
+    told = "".join(f"- {_escaped(each.strip())}\n" for each in words)
+    found = "\n".join("\n".join(_markdown(sheet)) + "\n" for sheet in sheets)
+    return f"{told}\n{found}" if told else found
 
 
 def _markdown(sheet: Sheet) -> Iterator[str]:
@@ -95,9 +96,10 @@ def _one_line(text: str) -> str:
 
 CSV_OF_RUN = ("letter", "run", "folder", "world", "agent", "model", "engine", "seed")
 CSV_OF_RESULT = (
-    *(field.name for field in fields(Result)),
-    *("won_share", "won_low", "won_high", "random_won_share", "random_score"),
+    *("kind", "name", "evaluated", "not_evaluated", "won", "score", "clamped", "best", "failures"),
+    *("steps", "invalid_share", "legal_share"),
 )
+CSV_DERIVED = ("won_share", "won_low", "won_high", "random_won_share", "random_score")
 
 
 def numbers(runs: Sequence[LoadedRun]) -> str:
@@ -106,7 +108,7 @@ def numbers(runs: Sequence[LoadedRun]) -> str:
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow((*CSV_OF_RUN, *CSV_OF_RESULT))
+    writer.writerow((*CSV_OF_RUN, *CSV_OF_RESULT, *CSV_DERIVED))
     for run in runs:
         protocol = run.protocol
         named = (
@@ -116,11 +118,11 @@ def numbers(runs: Sequence[LoadedRun]) -> str:
         )
         for result in run.found:
             chance = run.random_result(result.kind)
-            interval = result.success
+            interval = success_of(run, result)
             writer.writerow(
                 (
                     *named,
-                    *(getattr(result, field.name) for field in fields(Result)),
+                    *(getattr(result, name) for name in CSV_OF_RESULT),
                     result.won_share,
                     *((interval.low, interval.high) if interval else (None, None)),
                     *((chance.won_share, chance.score) if chance else (None, None)),

@@ -9,7 +9,7 @@ from agents.evaluation.gains import Gains
 from agents.evaluation.labels import common_model
 from agents.evaluation.loaded import LoadedRun
 from agents.evaluation.page.sheet import NOTHING, Column, Sheet, count, number, share
-from agents.evaluation.results import Result
+from agents.evaluation.results import ALL, Result
 from agents.evaluation.row import EpisodeRow
 from agents.evaluation.statistics import (
     Interval,
@@ -22,7 +22,10 @@ from agents.evaluation.statistics import (
 
 MISSING = "episodes that were planned and are not evaluated: they are in no mean"
 WON = "episodes that the world itself says are achieved"
-WILSON = "Wilson's 95% interval of won"
+OF_WON = (
+    "of won: Wilson's; over all tasks, where these have variations or were repeated, of a bootstrap"
+    " over tasks"
+)
 RANDOM = "won when the same episodes are played by choosing at random what the same grammar allows"
 
 
@@ -40,11 +43,7 @@ def overview(runs: Sequence[LoadedRun]) -> Sheet:
         Column(name="n", meaning="tasks evaluated, each with its last round"),
         Column(name="miss", meaning=MISSING),
         Column(name="won", meaning=WON),
-        Column(
-            name="95% CI",
-            meaning="of won: Wilson's; of a bootstrap over tasks where these have variations or"
-            " were repeated",
-        ),
+        Column(name="95% CI", meaning=OF_WON),
         Column(name="score", meaning="mean points at the end, failures counted 0"),
         Column(name="95% CI of score", meaning="a bootstrap over tasks"),
         Column(name="random", meaning=RANDOM),
@@ -73,9 +72,11 @@ def _overview(run: LoadedRun, *, with_world: bool) -> Sequence[str]:
     )
 
 
-def success_of(run: LoadedRun) -> Interval | None:
-    """95% interval of the share won, 0 to 1."""
-    return success_interval(outcomes_of(run.trials, run.world))
+def success_of(run: LoadedRun, result: Result | None = None) -> Interval | None:
+    """95% interval of the share won, 0 to 1; of a kind of tasks if its result is given."""
+    if result is None or result.kind == ALL:
+        return success_interval(outcomes_of(run.trials, run.world))
+    return result.success
 
 
 def score_interval(run: LoadedRun) -> str:
@@ -107,7 +108,7 @@ def results(run: LoadedRun) -> Sheet:
         Column(name="n", meaning="episodes evaluated"),
         Column(name="miss", meaning=MISSING),
         Column(name="won", meaning=WON),
-        Column(name="95% CI", meaning=WILSON),
+        Column(name="95% CI", meaning=OF_WON),
         Column(name="score", meaning="mean points at the end"),
         Column(name="clamp", meaning="the same with failures counted 0"),
         Column(name="best", meaning="mean of the highest points on the way"),
@@ -135,7 +136,7 @@ def _result(run: LoadedRun, result: Result, *, beside: bool) -> Sequence[str]:
     chance = run.random_result(result.kind)
     cells = [
         *(f"{result.kind} {result.name}".strip(), count(result.evaluated)),
-        *(count(result.not_evaluated), share(result.won_share), interval(result.success)),
+        *(count(result.not_evaluated), share(result.won_share), interval(success_of(run, result))),
         *(number(result.score), number(result.clamped), number(result.best)),
         *(count(result.failures), number(result.steps)),
         *(share(result.invalid_share), share(result.legal_share)),

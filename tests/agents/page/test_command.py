@@ -57,7 +57,9 @@ def test_tables_go_into_files_in_every_form_at_once(tmp_path: Path) -> None:
         *("--markdown", str(out / "a.md"), f"--latex={out / 'a.tex'}", "--csv", str(out / "a.csv")),
     )
     assert code == 0
-    assert (out / "a.md").read_text(encoding="utf-8").startswith("## Runs in corridor")
+    text = (out / "a.md").read_text(encoding="utf-8")
+    assert text.startswith("- corridor: A: adaplanner, m: 3 of 4 won (30%-95%).\n")
+    assert "\n## Runs in corridor\n" in text
     assert r"\toprule" in (out / "a.tex").read_text(encoding="utf-8")
     assert (out / "a.csv").read_text(encoding="utf-8").startswith("letter,run,folder,world")
 

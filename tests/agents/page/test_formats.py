@@ -34,6 +34,12 @@ def test_markdown_keeps_every_cell_in_its_place() -> None:
     )
 
 
+def test_markdown_begins_with_what_was_found() -> None:
+    assert markdown([SHEET], ["A is *best*.", "  Surely."]).startswith(
+        "- A is \\*best\\*.\n- Surely.\n\n## 50%"
+    )
+
+
 def test_latex_is_a_table_of_booktabs_with_everything_escaped() -> None:
     text = latex([SHEET])
     assert r"\caption{50\% of A\_1 \& B. said \#1. won: 100\% is all.}" in text
