@@ -5,11 +5,15 @@ Ctrl-C and SIGHUP stop at once: what runs is abandoned and costs nothing but its
 episode without a line is run again. SIGTERM and SIGUSR2 announce an end that others have decided;
 what was begun may then go on for a while (`Stopping.patience`), and nothing new is begun.
 
-SIGUSR2 is what Slurm sends, through submitit, before a time limit or a preemption, and submitit's
-own handler puts the job back into the queue. It is called when everything has been stopped.
+SIGUSR2 is what Slurm sends to a job of submitit's before a time limit or a preemption, and
+submitit's own handler puts the job back into the queue. It is called when everything has been
+stopped. Where Slurm is set up to send SIGTERM instead, a job that ends in time is not put back: so
+Slurm is asked whether it was a preemption.
 """
 
+import os
 import signal
+import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,8 +40,8 @@ class Stopping:
         return bool(self._asked)
 
     def requeues(self) -> bool:
-        """Whoever asked wants to be asked back, to put the job into its queue again."""
-        return signal.SIGUSR2 in self._asked
+        """Whether the job is to be put back into its queue."""
+        return signal.SIGUSR2 in self._asked or (signal.SIGTERM in self._asked and _preempted())
 
     @contextmanager
     def patience(self) -> Iterator[None]:
@@ -56,7 +60,8 @@ class Stopping:
         Batch systems repeat themselves, so that a second one changes nothing; but SIGTERM after
         SIGUSR2 says that time is up.
         """
-        first, hurried = not self.wanted(), number == signal.SIGTERM and self.requeues()
+        first = not self.wanted()
+        hurried = number == signal.SIGTERM and signal.SIGUSR2 in self._asked
         self._asked.add(number)
         if self._patient and first and self._grace_s > 0:
             self._limit = threading.Timer(self._grace_s, self._abandon)
@@ -77,7 +82,7 @@ def terminable(grace_s: float = 0.0) -> Iterator[Stopping]:
     """Treat every way of asking for an end alike while the block runs; under nohup SIGHUP stays
     ignored.
 
-    Whoever handled SIGUSR2 before is called after the block if that signal came.
+    Whoever handled SIGUSR2 before is called after the block if the job is to be put back.
 
     A shell starts background jobs with SIGINT ignored, and asyncio listens to it only where it has
     Python's own handler: so that one is put back, or a batch script's job could not be stopped.
@@ -97,7 +102,7 @@ def terminable(grace_s: float = 0.0) -> Iterator[Stopping]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        if stopping.requeues() and callable(before[signal.SIGUSR2]):
+        if callable(before[signal.SIGUSR2]) and stopping.requeues():
             signal.raise_signal(signal.SIGUSR2)
 
 
@@ -106,3 +111,17 @@ def _interrupt() -> None:
     main = threading.main_thread().ident
     if main is not None:
         signal.pthread_kill(main, signal.SIGINT)
+
+
+def _preempted() -> bool:
+    """Whether Slurm is taking this job's place away; it says so of a job until it has ended."""
+    job = os.environ.get("SLURM_JOB_ID")
+    if job is None:
+        return False
+    ask = ["scontrol", "-o", "show", "job", job]
+    try:
+        answer = subprocess.run(ask, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.SubprocessError):
+        return False
+    fields = dict(part.split("=", 1) for part in answer.stdout.split() if "=" in part)
+    return fields.get("PreemptTime", "None") not in ("None", "Unknown")

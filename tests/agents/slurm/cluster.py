@@ -18,6 +18,8 @@ from pathlib import Path
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "scontrol", "scancel", "srun")
 SBIN = "/usr/sbin:/sbin"  # where Debian has the daemons, and a user's PATH may not look
 
+USER_SIGNAL = "SlurmctldParameters=preempt_send_user_signal"
+
 CONF = """\
 ClusterName=loop
 SlurmctldHost=localhost(127.0.0.1)
@@ -47,7 +49,6 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
-SlurmctldParameters=preempt_send_user_signal
 JobRequeue=1
 KillWait=5
 MinJobAge=3600
@@ -62,8 +63,8 @@ SACCT = """\
 # Stands for sacct where there is no accounting: the same columns, from the controller's memory.
 echo 'JobID|State|NodeList'
 scontrol -o show job | sed -nE \\
-  -e 's/^JobId=([0-9]+) ArrayJobId=([0-9]+) ArrayTaskId=([0-9]+) .* JobState=([A-Z_]+) .*/\\2_\\3|\\4|localhost/p' \\
-  -e 's/^JobId=([0-9]+) JobName=.* JobState=([A-Z_]+) .*/\\1|\\2|localhost/p'
+  -e 's/^JobId=\\w+ ArrayJobId=(\\w+) ArrayTaskId=([0-9]+) .* JobState=(\\w+) .*/\\1_\\2|\\3|/p' \\
+  -e 's/^JobId=([0-9]+) JobName=.* JobState=(\\w+) .*/\\1|\\2|/p'
 """
 
 
@@ -146,6 +147,25 @@ class Cluster:
                 name = f"{fields['ArrayJobId']}_{fields['ArrayTaskId']}"
             found[name] = fields
         return found
+
+    def hurry(self, jobs: Callable[[], dict[str, dict[str, str]]]) -> None:
+        """Wait until these are requeued, and start them now: munge's credentials, which may not be
+        used twice, make Slurm wait for eleven seconds and more.
+        """
+
+        def requeued(state: str) -> list[str]:
+            return [name for name, job in jobs().items() if job["JobState"] == state]
+
+        wait_for(lambda: not requeued("RUNNING") and not requeued("COMPLETING"), 60)
+        for name in requeued("PENDING"):
+            self.call("scontrol", "update", f"JobId={name}", "StartTime=now")
+
+    def announce_preemption(self, *, by_user_signal: bool) -> None:
+        """Whether a job is sent the signal that it asked for, or SIGTERM as without this option."""
+        path = self.folder / "slurm.conf"
+        text = path.read_text().replace(f"\n{USER_SIGNAL}\n", "\n")
+        path.write_text(f"{text}{USER_SIGNAL}\n" if by_user_signal else text)
+        self.call("scontrol", "reconfigure")
 
     def stop(self) -> None:
         """End every job and every daemon."""
