@@ -17,7 +17,7 @@ usage: groundling COMMAND [ARGUMENT ...]
   run [OVERRIDE ...]      evaluate an agent in a world (-m: several; --help: parts and settings)
   serve [OVERRIDE ...]    start the model's server alone, for many runs with engine=attach
   discover [OVERRIDE ...] find skills for agent=adaplanner by trying, into a library of plans
-  report RUN_DIR ...      the results table of finished or unfinished runs, from their files
+  report RUN_DIR ...      tables of runs, finished or not; --html: a page with every trajectory
   compare RUN_DIR ...     what differs between runs, and paired tests on the tasks they share
   show RUN_DIR [EPISODE]  one episode from beginning to end, or a list of all
   verify RUN_DIR ...      replay every recorded action in a fresh world and name what differs
