@@ -22,14 +22,20 @@ def track(config: RunConfig, folder: Path, console: Console) -> None:
         return
     try:
         _write_report(folder)
+    except Exception as error:  # the numbers are worth more than their page
+        console.print(f"tracker={tracker.name}: no report's files ({_said(error)})", markup=False)
+    try:
         told = tracker.log(Tracked.of(folder, asdict(config)))
     except (Exception, SystemExit) as error:  # whatever a library of others may raise
-        said = (str(error).splitlines() or [type(error).__name__])[0]
         told = (
-            f"tracker={tracker.name}: not tracked ({said}); the run is whole in {folder}, and the"
-            f" same command with run_dir={folder} tracks it"
+            f"tracker={tracker.name}: not tracked ({_said(error)}); the run is whole in {folder},"
+            f" and the same command with run_dir={folder} tracks it"
         )
     console.print(told, markup=False)
+
+
+def _said(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 def _write_report(folder: Path) -> None:
