@@ -61,10 +61,11 @@ WITHOUT_FEEDBACK = (
     "use-autocomplete",
     "use-spinner",
 )
-"""The other 44 of the 53 tasks of RCI (Kim et al. 2023) that AdaPlanner took over.
+"""The other 44 of the 53 tasks of RCI (Kim et al. 2023) that AdaPlanner took over (section 8.1).
 
-RCI's rates of success on exactly these have the means 81.56 and 92.68, which AdaPlanner's table 3
-gives for tasks with and without feedback.
+Source: `task_names.json` in RCI's repository (posgnu/rci-agent), which has all pages. Those from
+`choose-list` to `guess-number` come first and out of the alphabet, as the ones that were run: they
+are these 53 and `text-transform`.
 """
 
 PAPER = FEEDBACK + WITHOUT_FEEDBACK

@@ -7,6 +7,7 @@ import pytest
 
 from envs.errors import WorldSetupError
 from envs.miniwob import MiniWob, find_browser
+from envs.miniwob.package import find_package
 from envs.miniwob.selection import locate
 from envs.miniwob.tasks import FEEDBACK, FIRST_TRAIN_SEED, PAPER, SEEDS, Split, split_of
 from envs.world import Task
@@ -76,6 +77,27 @@ def test_a_mistake_is_one_line_with_the_value_and_a_way_out(
     assert "\n" not in str(caught.value)
     for word in words:
         assert word in str(caught.value)
+
+
+def test_pages_that_the_package_lacks_are_named_with_the_fix(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    html = tmp_path / "miniwob" / "html" / "miniwob"
+    html.mkdir(parents=True)
+    for name in ("miniwob", "playwright"):
+        (tmp_path / name).mkdir(exist_ok=True)
+        (tmp_path / name / "__init__.py").touch()
+        (tmp_path / f"{name}-0.9.dist-info").mkdir()
+        (tmp_path / f"{name}-0.9.dist-info" / "METADATA").write_text(f"Name: {name}\nVersion: 0.9")
+    for page in PAPER:
+        (html / f"{page}.html").touch()
+    for lacking in ("terminal", "use-spinner"):
+        (html / f"{lacking}.html").unlink()
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(
+        WorldSetupError, match="miniwob 0.9 .* lacks .* terminal, use-spinner: inst"
+    ):
+        find_package()
 
 
 def program(path: Path, *lines: str) -> str:

@@ -16,7 +16,7 @@ from agents.prompts.plans import PlanPrompts
 from envs.miniwob import MiniWobTasks
 from envs.miniwob.selection import Located, locate
 from envs.miniwob.tasks import FEEDBACK
-from envs.world import Affordances, Task
+from envs.world import Affordances, Observation, Task, TextEnv
 from grammars.grammar import GrammarKind
 from inference.engine import Engine, Request
 from inference.random_engine import RandomEngine
@@ -28,16 +28,38 @@ pytestmark = pytest.mark.miniwob
 EPISODES = [(kind, seed) for kind in FEEDBACK for seed in range(10)]
 
 
-def knowing(task: Located, goal: str, first: str) -> ScriptedEngine:
+class Watched:
+    """An episode whose first observation can be seen by who plays the model."""
+
+    def __init__(self, env: TextEnv) -> None:
+        self.env = env
+        self.first: Observation | None = None
+
+    def reset(self) -> Observation:
+        self.first = self.env.reset()
+        return self.first
+
+    def step(self, action: str) -> Observation:
+        return self.env.step(action)
+
+    def close(self) -> None:
+        self.env.close()
+
+
+def knowing(task: Located, watched: Watched) -> ScriptedEngine:
     """Fills the slots and answers the questions of a plan as one who has understood the task."""
-    slots = iter(fillings(task.page, goal, first))
+    slots: list[str] = []
 
     def say(request: Request) -> str:
-        assert request.grammar is not None
+        assert request.grammar is not None and watched.first is not None
+        goal = watched.first.goal
         if request.messages[-1].role == "user":
             meant = answer(task, goal, request.messages[-1].content)
+        elif task.page == "guess-number":
+            meant = next_guess(request)
         else:
-            meant = next_guess(request) if task.page == "guess-number" else next(slots)
+            slots[:] = slots or fillings(task.page, goal, watched.first.text)
+            meant = slots.pop(0)
         around = ((meant, f" {meant}", f" {meant}{end}", f"{meant}{end}") for end in " ,.;'")
         options = [each for ways in around for each in ways if each in request.grammar.options]
         return options[0]
@@ -126,7 +148,7 @@ def saying(choices: list[str]) -> ScriptedEngine:
     return ScriptedEngine(say, context_length=10**6)
 
 
-async def play(world: MiniWobTasks, task: Task, engine: Engine, *, refinements: int) -> Episode:
+async def play(env: TextEnv, task: Task, engine: Engine, *, refinements: int) -> Episode:
     decoding = Decoding(actions=ActionMode.template, plan=PlanLevel.skeleton)
     with ThreadPoolExecutor(1) as worlds:
         async with PlanPool(workers=1) as plans:
@@ -143,7 +165,7 @@ async def play(world: MiniWobTasks, task: Task, engine: Engine, *, refinements: 
             )
             return await rollout(
                 RolloutTask(key=EpisodeKey(task=task.id), task=task, seed=0),
-                lambda: world.make(task, Affordances.OBJECTS),
+                lambda: env,
                 planner,
                 RolloutLimits(max_steps=50),
                 worlds,
@@ -151,21 +173,12 @@ async def play(world: MiniWobTasks, task: Task, engine: Engine, *, refinements: 
             )
 
 
-def seen_first(world: MiniWobTasks, task: Task) -> tuple[str, str]:
-    env = world.make(task, Affordances.NONE)
-    try:
-        first = env.reset()
-        return first.goal, first.text
-    finally:
-        env.close()
-
-
 @pytest.mark.parametrize(("kind", "seed"), EPISODES, ids=lambda each: str(each))
 async def test_a_worked_example_wins_its_task(kind: str, seed: int, miniwob: MiniWobTasks) -> None:
     task = Task(id=f"{kind}/{seed}", kind=kind, name=kind)
-    goal, first = seen_first(miniwob, task)
+    env = Watched(miniwob.make(task, Affordances.OBJECTS))
     refinements = 4 if kind == "guess-number" else 0
-    episode = await play(miniwob, task, knowing(locate(task), goal, first), refinements=refinements)
+    episode = await play(env, task, knowing(locate(task), env), refinements=refinements)
     assert (episode.won, episode.steps[-1].score) == (True, 100.0)
     example = PlanPrompts.load("miniwob").example_for(kind, 6)
     assert example is not None
@@ -181,7 +194,8 @@ async def test_the_examples_for_pages_without_feedback_win_too(
 ) -> None:
     kind, _, _ = task_id.partition("/")
     task = Task(id=task_id, kind=kind, name=kind)
-    episode = await play(miniwob, task, saying(CHOICES[task_id]), refinements=0)
+    env = miniwob.make(task, Affordances.OBJECTS)
+    episode = await play(env, task, saying(CHOICES[task_id]), refinements=0)
     assert (episode.won, episode.steps[-1].score) == (True, 100.0)
 
 
@@ -189,5 +203,6 @@ async def test_the_examples_for_pages_without_feedback_win_too(
 async def test_plans_filled_at_random_break_nothing(kind: str, miniwob: MiniWobTasks) -> None:
     task = Task(id=f"{kind}/3", kind=kind, name=kind)
     engine = RandomEngine(seed=3, context_length=10**6)
-    episode = await play(miniwob, task, engine, refinements=2)
+    env = miniwob.make(task, Affordances.OBJECTS)
+    episode = await play(env, task, engine, refinements=2)
     assert not any(plan.rejected for plan in episode.plans)
