@@ -284,6 +284,8 @@ def visible_gpus() -> tuple[Gpu, ...]:
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is not None and not visible.strip():
         return ()
+    if visible and visible.startswith("MIG-"):
+        return _slices(program, visible.split(","))
     query = [program, "--query-gpu=name,memory.free,memory.total", "--format=csv,noheader,nounits"]
     if visible:
         query += ["-i", visible]
@@ -294,6 +296,25 @@ def visible_gpus() -> tuple[Gpu, ...]:
     return tuple(
         Gpu(name=name.strip(), free=_gib(free), total=_gib(total)) for name, free, total in rows
     )
+
+
+def _slices(program: str, names: list[str]) -> tuple[Gpu, ...]:
+    """Parts of GPUs (MIG) by their names, of which `nvidia-smi` knows no more than that they are
+    there: their memory counts as enough, and vLLM looks itself.
+    """
+    listed = subprocess.run(
+        [program, "-L"], capture_output=True, text=True, timeout=60, check=False
+    )
+    found: dict[str, Gpu] = {}
+    card = ""
+    for line in listed.stdout.splitlines():
+        said, _, uuid = line.strip().rstrip(")").partition("(UUID: ")
+        if line.startswith("GPU"):
+            card = said.partition(": ")[2].strip()
+        elif said.startswith("MIG"):
+            name = f"{card} {said.partition('Device')[0].strip()}"
+            found[uuid] = Gpu(name=name, free=float("inf"), total=float("inf"))
+    return tuple(found[name.strip()] for name in names if name.strip() in found)
 
 
 def _gib(mebibytes: str) -> float:

@@ -1,10 +1,23 @@
-"""A port that is ours from before the server binds it until after it is gone."""
+"""Ports that are ours from before the server binds them until after it is gone.
 
+Several jobs on one node, each with servers of its own, must not meet. So a server gets a block of
+ports below those that the kernel hands out: the first is where it answers, and it is held, so that
+every other groundling on the machine passes the block over; from the second on vLLM takes what its
+processes need among themselves (`VLLM_PORT`). Jobs of Slurm begin their search at places of their
+own, for what else runs there may choose by the job's number, too.
+"""
+
+import os
 import socket
+from collections.abc import Mapping
 
 from inference.errors import ServerSetupError
 
 HOST = "127.0.0.1"
+
+_FIRST = 10240
+_SIZE = 64
+_BLOCKS = 340  # the last one ends at 32000; Linux hands out ports from 32768 on
 
 
 class ReservedPort:
@@ -15,26 +28,57 @@ class ReservedPort:
     """
 
     def __init__(self, wanted: int) -> None:
-        """`wanted` 0 takes any free port.
+        """`wanted` 0 takes the first of a free block, or any free port where there is no block.
 
         Raises:
             ServerSetupError: somebody listens there.
         """
-        self._socket = socket.socket()
-        try:
-            if wanted:
-                # Connections of a server that just ended do not count as somebody.
-                self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            self._socket.bind((HOST, wanted))
-            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        except OSError as error:
-            self._socket.close()
-            raise ServerSetupError(
-                f"engine.port={wanted} cannot be had on {HOST} ({error.strerror}); "
-                "engine.port=0 finds a free one"
-            ) from error
-        self.number: int = self._socket.getsockname()[1]
+        named = _named(wanted) if wanted else None
+        self._block = _free_block()
+        self._held = [held for held in (self._block, named) if held] or [_named(0)]
+        self.number: int = self._held[-1].getsockname()[1]
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Where vLLM is to look for the ports that it chooses; what the user says goes first."""
+        if self._block is None or os.environ.get("VLLM_PORT", "").isdigit():
+            return {}
+        return {"VLLM_PORT": str(self._block.getsockname()[1] + 1)}
 
     def release(self) -> None:
         """Others may have it."""
-        self._socket.close()
+        for held in self._held:
+            held.close()
+
+
+def _free_block() -> socket.socket | None:
+    """A held first port of a block that nobody else holds."""
+    job = os.environ.get("SLURM_JOB_ID", "")
+    begin = int(job) if job.isdigit() else 0
+    for step in range(_BLOCKS):
+        held = socket.socket()
+        try:
+            held.bind((HOST, _FIRST + _SIZE * ((begin + step) % _BLOCKS)))
+            held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        except OSError:
+            held.close()
+            continue
+        return held
+    return None
+
+
+def _named(wanted: int) -> socket.socket:
+    held = socket.socket()
+    try:
+        if wanted:
+            # Connections of a server that just ended do not count as somebody.
+            held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        held.bind((HOST, wanted))
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    except OSError as error:
+        held.close()
+        raise ServerSetupError(
+            f"engine.port={wanted} cannot be had on {HOST} ({error.strerror}); "
+            "engine.port=0 finds a free one"
+        ) from error
+    return held

@@ -90,7 +90,8 @@ class Start:
     def _begin(self) -> RunningServer:
         port = ReservedPort(self.port)
         try:
-            process = ServerProcess(self.command(port.number), self.environment, self.log)
+            environment = {**self.environment, **port.environment}
+            process = ServerProcess(self.command(port.number), environment, self.log)
         except OSError as error:
             port.release()
             raise ServerSetupError(

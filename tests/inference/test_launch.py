@@ -141,6 +141,39 @@ def test_gpus_that_can_are_not(tmp_path: Path) -> None:
     both.check_memory()
 
 
+def test_replicas_have_gpus_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = _plan(tmp_path, Device.GPU, gpus=(H200,) * 4, tensor_parallel=2)
+    plan = replace(plan, replicas=2)
+    plan.check_memory()
+    for visible, shares in (("3,1,GPU-7f, 0", ["3,1", "GPU-7f,0"]), (None, ["0,1", "2,3"])):
+        monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+        if visible is not None:
+            monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+        each = [plan.share(number) for number in range(2)]
+        assert [one.environment()["CUDA_VISIBLE_DEVICES"] for one in each] == shares
+        assert [(len(one.gpus), one.replicas) for one in each] == [(2, 1), (2, 1)]
+
+
+def test_more_replicas_than_gpus_are_one_line_that_counts(tmp_path: Path) -> None:
+    plan = _plan(tmp_path, Device.GPU, gpus=(H200,) * 4, tensor_parallel=2)
+    with pytest.raises(ServerSetupError) as caught:
+        replace(plan, replicas=4).check_memory()
+    assert str(caught.value) == (
+        "engine.replicas=4 with model.tensor_parallel=2 needs 8 GPUs, visible are 4; "
+        "ask for more GPUs or lower engine.replicas"
+    )
+
+
+def test_replicas_on_a_cpu_have_cores_of_their_own_and_memory_for_all(tmp_path: Path) -> None:
+    plan = replace(_plan(tmp_path, Device.CPU), replicas=2)
+    binds = [plan.share(n).environment()["VLLM_CPU_OMP_THREADS_BIND"] for n in range(2)]
+    assert binds == ["0,4", "1,5"]
+    more = replace(plan, replicas=5)
+    assert {more.share(n).cores for n in range(5)} == {(0, 1, 4, 5)}
+    with pytest.raises(ServerSetupError, match=r"needs \d+\.\d GiB on the CPU, 4000 of them"):
+        replace(plan, replicas=1000).check_memory()
+
+
 def test_a_cache_larger_than_the_machines_memory_is_refused_at_once(tmp_path: Path) -> None:
     _plan(tmp_path, Device.CPU, kv=0).check_memory()
     with pytest.raises(ServerSetupError, match=r"100000 of them.*lower engine\.kv_cache_gib"):
@@ -221,6 +254,8 @@ def test_both_engines_are_schemas_that_hydra_accepts() -> None:
         ("kv_cache_gib", 0),
         ("start_timeout_s", 0.0),
         ("max_restarts", -1),
+        ("replicas", 0),
+        ("liveness_s", -1.0),
     ],
 )
 def test_a_number_that_makes_no_sense_is_named_with_its_limits(setting: str, value: float) -> None:
@@ -228,3 +263,42 @@ def test_a_number_that_makes_no_sense_is_named_with_its_limits(setting: str, val
     setattr(spec, setting, value)
     with pytest.raises(ServerSetupError, match=rf"engine\.{setting}={value} is not between"):
         spec.check(ModelSpec(name="any", path="/nonexistent"))
+
+
+def test_slices_of_gpus_are_found_by_their_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = """\
+GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-5d5ba0d6-d33d-2b2c-524d-9e3d8d2b8a77)
+  MIG 3g.20gb     Device  0: (UUID: MIG-c7e2dde4-0000-0000-0000-000000000001)
+  MIG 1g.5gb      Device  1: (UUID: MIG-c7e2dde4-0000-0000-0000-000000000002)
+GPU 1: NVIDIA A100-SXM4-40GB (UUID: GPU-99999999-d33d-2b2c-524d-9e3d8d2b8a77)
+"""
+    program = tmp_path / "nvidia-smi"
+    program.write_text(f"#!/bin/sh\ncat <<'END'\n{listed}END\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "MIG-c7e2dde4-0000-0000-0000-000000000002")
+    (found,) = visible_gpus()
+    assert found.name == "NVIDIA A100-SXM4-40GB MIG 1g.5gb"
+    assert found.free == found.total == float("inf")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "MIG-gone")
+    assert visible_gpus() == ()
+
+
+def test_a_model_over_several_nodes_is_a_matter_of_the_command_line(tmp_path: Path) -> None:
+    """As the README has it: the head serves, and vLLM's own launcher finds the other nodes."""
+    plan = replace(
+        _plan(tmp_path, Device.GPU, tensor_parallel=8, gpus=(H200,) * 8),
+        extra_args=(
+            *("--pipeline-parallel-size", "2", "--nnodes", "2", "--node-rank", "0"),
+            *("--master-addr", "node1", "--master-port", "29501"),
+        ),
+    )
+    plan.check_memory()
+    command = " ".join(plan.command(8000))
+    assert "--tensor-parallel-size 8" in command
+    assert command.endswith(
+        "--pipeline-parallel-size 2 --nnodes 2 --node-rank 0 --master-addr node1"
+        " --master-port 29501"
+    )
