@@ -1,15 +1,16 @@
 """Several servers of one model as one engine: each episode stays with one of them.
 
-An episode's first request goes to the server with the fewest requests in flight, and the later ones
-to the same, whose prefix cache holds what they begin with. While a server is down, or finds out
-which request took it down, its episodes go on at others, and stay there: the caches of those are
-cold for them, but so is that of a server that was started anew.
+An episode's first request goes to the server with the fewest requests in flight (of these, to the
+one that was given the fewest episodes), and the later ones to the same, whose prefix cache holds
+what they begin with. While a server is down, or finds out which request took it down, its episodes
+go on at others, and stay there: the caches of those are cold for them, but so is that of a server
+that was started anew.
 
 Only requests that were in flight at a death wait for that server to come back (see
 `inference.sending`): one of them may be to blame, and must not meet the next server's requests.
 """
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Sequence
 
 from inference.engine import (
@@ -36,6 +37,7 @@ class Replicas:
         self._card = card
         self._engines = engines
         self._homes: OrderedDict[str, ServedEngine] = OrderedDict()
+        self._given = Counter[ServedEngine]()
 
     @property
     def card(self) -> EngineCard:
@@ -67,14 +69,14 @@ class Replicas:
         episode = conversation(request_id)
         home = self._homes.get(episode)
         if home is None or not home.open:
-            home = min(self._engines, key=_reluctance)
+            home = min(self._engines, key=self._reluctance)
+            self._given[home] += 1
         self._homes[episode] = home
         self._homes.move_to_end(episode)
         if len(self._homes) > _REMEMBERED:
             self._homes.popitem(last=False)
         return home
 
-
-def _reluctance(engine: ServedEngine) -> tuple[bool, bool, int]:
-    """What will be back is better than what will not, and what is there is better still."""
-    return engine.over, not engine.open, engine.in_flight
+    def _reluctance(self, engine: ServedEngine) -> tuple[bool, bool, int, int]:
+        """What will be back is better than what will not, and what is there is better still."""
+        return engine.over, not engine.open, engine.in_flight, self._given[engine]

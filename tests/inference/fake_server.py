@@ -2,7 +2,9 @@
 
 Run as a script under the real guard. Prompts are token ids that stand for characters; the last
 line of the prompt is an order: `say X`, `status N`, `status N once`, `die`, `die once`, `hang`,
-`hang once`, `cut`, `cut once`, `sleep SECONDS`. What `once` means outlives the process: it is
+`hang once`, `cut`, `cut once`, `sleep SECONDS`, `freeze`, `freeze once`, `crawl SECONDS`. `freeze`
+stops the engine for everybody while `/health` goes on saying 200; `crawl` keeps everybody else
+waiting, too, but tokens are made. What `once` means outlives the process: it is
 remembered in the state folder, as is every request that came.
 
 It ends an answer with the token 0. Asked for scores, it obeys an order to do something once in the
@@ -58,6 +60,10 @@ class _Server:
         self.state = state
         self.options = options
         self.dead = False
+        self.tokens = 0
+        self.free = asyncio.Event()
+        self.free.set()
+        self.ready_at = time.monotonic() + options.loads
 
     def note(self, kind: str, entry: dict[str, object]) -> None:
         with (self.state / f"{kind}.jsonl").open("a") as file:
@@ -70,7 +76,16 @@ class _Server:
         return not seen
 
     async def health(self, request: web.Request) -> web.Response:
-        return web.Response(status=503 if self.dead else 200)
+        loading = time.monotonic() < self.ready_at
+        return web.Response(status=503 if self.dead or loading else 200)
+
+    async def metrics(self, request: web.Request) -> web.Response:
+        labels = '{engine="0",model_name="fake"}'
+        return web.Response(
+            text="# TYPE vllm:generation_tokens_total counter\n"
+            f"vllm:generation_tokens_total{labels} {float(self.tokens)}\n"
+            f"vllm:prompt_tokens_total{labels} 7.0\n"
+        )
 
     async def models(self, request: web.Request) -> web.Response:
         if (
@@ -95,7 +110,9 @@ class _Server:
                 return await self.obey(asked.removesuffix(" once"), body)
             return self.scores(body)
         order = "".join(map(chr, body["prompt"])).splitlines()[-1]
-        self.note("requests", {"order": order, "body": body, "at": time.time()})
+        session = request.headers.get("X-Session-ID")
+        self.note("requests", {"order": order, "body": body, "session": session, "at": time.time()})
+        await self.free.wait()
         try:
             return await self.obey(order, body)
         finally:
@@ -122,6 +139,15 @@ class _Server:
                 return web.json_response({"error": {"message": "EngineDeadError"}}, status=500)
             case ["hang"]:
                 await asyncio.sleep(3600)
+            case ["freeze"]:
+                self.free.clear()
+                await asyncio.sleep(3600)
+            case ["crawl", seconds]:
+                self.free.clear()
+                for _ in range(int(float(seconds) / 0.05)):
+                    self.tokens += 1
+                    await asyncio.sleep(0.05)
+                self.free.set()
             case ["sleep", seconds]:
                 await asyncio.sleep(float(seconds))
                 if self.dead:
@@ -155,6 +181,7 @@ class _Server:
         prompt = body["prompt"]
         assert isinstance(prompt, list)
         ended = len(text) <= limit
+        self.tokens += min(len(text), limit)
         tokens = list(map(ord, text[:limit])) + [0] * ended
         return web.json_response(
             {
@@ -183,6 +210,7 @@ def main() -> None:
     parser.add_argument("--key", default="")
     parser.add_argument("--ignores-grammars", action="store_true")
     parser.add_argument("--refuses", default="", help="refuse grammars that hold this")
+    parser.add_argument("--loads", type=float, default=0.0, help="seconds of HTTP 503 at first")
     parser.add_argument("--starts", type=int, default=1000, help="refuse to start more often")
     options = parser.parse_args()
     server = _Server(options.state, options)
@@ -194,6 +222,7 @@ def main() -> None:
     app.add_routes(
         [
             web.get("/health", server.health),
+            web.get("/metrics", server.metrics),
             web.get("/v1/models", server.models),
             web.post("/tokenize", server.tokenize),
             web.post("/v1/completions", server.complete),

@@ -5,6 +5,7 @@ import os
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from grammars import Grammar
 from inference.attach import Attach
 from inference.client import ServerClient
 from inference.engine import Engine
-from inference.errors import EngineFault, ServerSetupError
+from inference.errors import EngineFault, RequestAbandoned, ServerSetupError
 from inference.model import ModelSpec, PromptStyle
 from inference.server.port import ReservedPort
 from inference.server.process import ServerProcess
@@ -148,6 +149,76 @@ async def test_a_server_that_ignores_grammars_is_refused(fake: Fake, tmp_path: P
         port.release()
 
 
+async def test_a_server_that_still_loads_is_waited_for_and_that_is_said(
+    fake: Fake, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """First nobody listens, then it says 503, then it is there."""
+    port = ReservedPort(0)
+    url = f"http://127.0.0.1:{port.number}"
+    opening = asyncio.create_task(_hello(Attach(base_url=url, start_timeout_s=60), tmp_path))
+    said = ""
+    while "is not ready; waiting for it to load, at most engine.start_timeout_s=60" not in said:
+        await asyncio.sleep(0.05)
+        said += capsys.readouterr().err
+    slow = Fake(fake.state, ("--loads", "1"))
+    server = ServerProcess(slow.command(port.number), dict(os.environ), tmp_path / "log")
+    try:
+        assert await opening == "hello"
+        assert capsys.readouterr().err == "", "it is said once"
+    finally:
+        await server.stop()
+        port.release()
+
+
+async def test_a_server_that_loads_for_too_long_is_given_up(fake: Fake, tmp_path: Path) -> None:
+    port = ReservedPort(0)
+    slow = Fake(fake.state, ("--loads", "600"))
+    server = ServerProcess(slow.command(port.number), dict(os.environ), tmp_path / "log")
+    try:
+        spec = Attach(base_url=f"http://127.0.0.1:{port.number}", start_timeout_s=1)
+        with pytest.raises(ServerSetupError, match=r"nobody answers.*engine\.start_timeout_s=1\)"):
+            await _hello(spec, tmp_path)
+    finally:
+        await server.stop()
+        port.release()
+
+
+async def test_every_request_names_its_episode_for_routers(fake: Fake, tmp_path: Path) -> None:
+    async with attached(fake, tmp_path) as engine:
+        for call in ("a1.act0", "a1.act1", "a2.act0"):
+            await engine.generate(replace(order("say hello"), id=f"4-2/1 é#0.r2.{call}"))
+    sessions = [entry["session"] for entry in fake.log("requests") if entry["order"] == "say hello"]
+    assert sessions == ["4-2/1%20%C3%A9%230.r2"] * 3
+
+
+async def test_a_request_that_loses_somebody_elses_server_again_and_again_is_given_up(
+    fake: Fake, tmp_path: Path
+) -> None:
+    """Nobody is blamed at once: others may use it. But it must not be sent for ever."""
+
+    async def keep_up() -> None:
+        while True:
+            running = await start_of(fake, tmp_path / "server.log", port=port)()
+            try:
+                await running.process.wait()
+            finally:
+                await running.stop()
+
+    free = ReservedPort(0)
+    port = free.number
+    free.release()
+    owner = asyncio.create_task(keep_up())
+    try:
+        spec = Attach(base_url=f"http://127.0.0.1:{port}", start_timeout_s=60)
+        async with spec.open(MODEL, tmp_path) as engine:
+            with pytest.raises(RequestAbandoned, match=r"test#die .* went away under it 4 times"):
+                await engine.generate(order("die"))
+        assert fake.prompts.count("die") == 4
+    finally:
+        owner.cancel()
+        await asyncio.wait([owner])
+
+
 async def test_a_server_that_goes_away_and_comes_back_is_waited_for(
     fake: Fake, tmp_path: Path
 ) -> None:
@@ -179,6 +250,11 @@ async def test_a_server_that_stays_away_is_an_engine_fault(fake: Fake, tmp_path:
                 await engine.generate(order("say hello"))
     finally:
         await server.stop()
+
+
+async def _hello(spec: Attach, tmp_path: Path) -> str:
+    async with spec.open(MODEL, tmp_path) as engine:
+        return (await engine.generate(order("say hello"))).text
 
 
 async def _until_up(url: str) -> None:
