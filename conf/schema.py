@@ -33,6 +33,8 @@ from inference.server.launch import Device, installed, visible_gpus
 from inference.transformers_engine import Transformers
 from inference.vllm import Vllm
 
+AUTO = "auto"
+
 MODEL_WITHOUT_GPU = "smollm2_135m"
 MODEL_WITH_GPU = "llama31_8b"
 
@@ -71,8 +73,8 @@ class RunConfig:
     what memory carries over. Presets with a memory have 4, as Reflexion and Sweet&Sour; an agent
     without one has 1, as in the papers, and may be given as many, as a baseline with as many tries
     (with decoding=sampled, or all are alike)."""
-    concurrency: int = 8
-    """Episodes in flight at once."""
+    concurrency: int | str = AUTO
+    """Episodes in flight at once; `auto`: see `at_once`."""
     attempts: int = 3
     """How often an episode is begun before a crash of engine or world leaves it not evaluated."""
     shards: int = 1
@@ -92,9 +94,25 @@ class RunConfig:
     size: Size = Size.full
     """How much of an experiment is run; presets that try again do so once below `full`."""
 
+    @property
+    def at_once(self) -> int:
+        """Episodes in flight at once: what was said, or with `auto` as many as the engine computes
+        together, if the world can hold so many.
+
+        An episode asks one thing at a time (an AdaPlanner that rates names some more), so that the
+        engine has as much to do as it can take while worlds move.
+        """
+        if isinstance(self.concurrency, int):
+            return self.concurrency
+        return min(int(self.engine.at_once), int(self.env.at_once))
+
     def validate(self) -> None:
         """Raise `ValueError` naming the first number that makes no sense."""
-        for name in ("repeat", "rounds", "concurrency", "attempts", "shards"):
+        if isinstance(self.concurrency, str) and self.concurrency != AUTO:
+            raise ValueError(f"concurrency={self.concurrency} must be a number or {AUTO}")
+        if isinstance(self.concurrency, int) and self.concurrency < 1:
+            raise ValueError(f"concurrency={self.concurrency} must be at least 1")
+        for name in ("repeat", "rounds", "attempts", "shards"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)} must be at least 1")
         self._validate_shards()

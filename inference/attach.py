@@ -53,6 +53,11 @@ class Attach:
     patience_s: float = 300.0
     """How long a server that went away in mid-run is waited for."""
 
+    @property
+    def at_once(self) -> int:
+        """See `EngineSpec.at_once`. A server does not tell; it queues what is too much for it."""
+        return 64
+
     def check(self, model: ModelSpec) -> str:
         """See `EngineSpec.check`: asks the server, and does not wait for it."""
 

@@ -196,6 +196,11 @@ class EngineSpec(Protocol):
 
     name: str
 
+    @property
+    def at_once(self) -> int:
+        """Requests that it computes together, so that more in flight only wait."""
+        ...
+
     def check(self, model: ModelSpec) -> str:
         """Say what would answer, in one line, without starting or writing anything.
 

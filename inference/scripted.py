@@ -189,6 +189,11 @@ class Scripted:
     context_length: int | None = None
     """In words; the model's own number if not given."""
 
+    @property
+    def at_once(self) -> int:
+        """See `EngineSpec.at_once`: it answers at once."""
+        return 8
+
     def check(self, model: ModelSpec) -> str:
         """See `EngineSpec.check`."""
         _read(self.script)

@@ -29,6 +29,11 @@ class _Shared:
         self._stack = stack
         self._engine: Engine | None = None
 
+    @property
+    def at_once(self) -> int:
+        """See `EngineSpec.at_once`."""
+        return self._spec.at_once
+
     def check(self, model: ModelSpec) -> str:
         """See `EngineSpec.check`."""
         return self._spec.check(model)

@@ -43,6 +43,11 @@ class Transformers:
     dtype: str = "auto"
     """`auto` is float32 on the CPU and the model's own elsewhere."""
 
+    @property
+    def at_once(self) -> int:
+        """See `EngineSpec.at_once`: one, and another whose world moves meanwhile."""
+        return 2
+
     def check(self, model: ModelSpec) -> str:
         """See `EngineSpec.check`; whether the device exists is found out by `open`."""
         resolve(model)

@@ -71,6 +71,16 @@ class Vllm:
     extra_args: list[str] = field(default_factory=list)
     """Appended to the server's command line as they are."""
 
+    @property
+    def at_once(self) -> int:
+        """See `EngineSpec.at_once`; what the KV cache cannot hold waits in the server.
+
+        Raises:
+            ServerSetupError: there is no such device here.
+        """
+        device = choose_device(self.device, visible_gpus())
+        return (self.max_num_seqs or _SEQUENCES[device]) * max(1, self.replicas)
+
     def check(self, model: ModelSpec) -> str:
         """See `EngineSpec.check`."""
         plan = _plan(self, model)

@@ -90,7 +90,7 @@ def _open(config: RunConfig) -> TaskSet:
     """The tasks to discover with: as many of each kind as all rounds take, or all there are."""
     variations = config.env.variations and max(config.env.variations, config.discover.tasks)
     split = config.discover.split
-    tasks: TaskSet = _env(config, variations=variations).open(config.concurrency)
+    tasks: TaskSet = _env(config, variations=variations).open(config.at_once)
     found = tasks.card.get("split")
     if found != split:
         tasks.close()
@@ -122,7 +122,7 @@ async def _discover(config: RunConfig, tasks: TaskSet, folder: Path, console: Co
                 planner=replace(planner, skills=str(part.skills or "")),
                 control=False,
             )
-            dealt: TaskSet = own.env.open(own.concurrency)
+            dealt: TaskSet = own.env.open(own.at_once)
             with closing(dealt), RunStore.open(part.folder) as store:
                 if await evaluate(own, dealt, store, console):
                     raise NotEvaluated(

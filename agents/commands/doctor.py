@@ -1,7 +1,9 @@
 """`groundling doctor`: what is there, what is missing, and the fix for each.
 
-Takes the overrides of a run and says whether that run could start here; nothing is started. Exit
-code 1 if the chosen configuration cannot run; what it does not need is reported and does not count.
+Takes the overrides of a run and says whether that run could start here; nothing is started. With
+`stage=DIR` it checks every file of a folder that `groundling stage` made, and uses what is in it.
+Exit code 1 if the chosen configuration cannot run; what it does not need is reported and does not
+count.
 """
 
 import platform
@@ -17,6 +19,7 @@ from rich.console import Console
 from agents.commands.configure import composed
 from agents.evaluation.control import WITHOUT_MODEL
 from agents.evaluation.table import console as make_console
+from agents.staging import Staged
 from conf.schema import RunConfig
 from envs.errors import WorldError
 from envs.world import Checkable
@@ -55,11 +58,18 @@ class Finding:
 def main(words: list[str]) -> int:
     """Print a line for each thing looked at; 1 if the configuration could not run."""
     if words in (["--help"], ["-h"]):
-        print(f"usage: groundling doctor [OVERRIDE ...]\n\n{__doc__}")
+        print(f"usage: groundling doctor [stage=DIR] [OVERRIDE ...]\n\n{__doc__}")
         return 0
-    config = composed(words)
     console = make_console()
     findings = []
+    folders = [word.removeprefix("stage=") for word in words if word.startswith("stage=")]
+    words = [word for word in words if not word.startswith("stage=")]
+    for staged in [Staged.read(Path(folder).expanduser()) for folder in folders]:
+        findings += list(_staged(staged))
+        words = [*staged.words, *words]
+    for finding in findings:
+        _show(finding, console)
+    config = composed(words)
     for finding in examine(config):
         findings.append(finding)
         _show(finding, console)
@@ -90,6 +100,20 @@ def examine(config: RunConfig) -> Iterator[Finding]:
     )
     yield from _world(config)
     yield _checked("engine", lambda: config.engine.check(config.model))
+
+
+def _staged(staged: Staged) -> Iterator[Finding]:
+    """Every file of a staged folder by its checksum, and how to use it."""
+    damaged = list(staged.damaged())
+    for line in damaged[:SHOWN]:
+        yield Finding(subject="staged", state=State.MISSING, text=f"{line}; stage it again")
+    size = sum(entry.bytes for entry in staged.files.values()) / GIB
+    yield Finding(
+        subject="staged",
+        state=State.MISSING if damaged else State.OK,
+        text=f"{len(staged.files)} files, {size:.1f} GiB, {len(damaged)} not as they were staged;"
+        f" use them: groundling run {' '.join(staged.words)}",
+    )
 
 
 def _packages() -> Finding:
@@ -126,7 +150,7 @@ def _disk(subject: str, path: Path) -> Finding:
 def _world(config: RunConfig) -> Iterator[Finding]:
     """What the world is, and what of its tasks is not sound."""
     try:
-        tasks = config.env.open(config.concurrency)
+        tasks = config.env.open(config.at_once)
     except WorldError as error:
         yield Finding(subject="world", state=State.MISSING, text=str(error))
         return

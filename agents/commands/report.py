@@ -18,6 +18,7 @@ from agents.evaluation import (
     gains,
     table,
     tables,
+    throughput,
     wording,
 )
 from agents.evaluation.comparison import compare
@@ -243,6 +244,7 @@ def _words(run: LoadedRun) -> Iterator[str]:
     if run.protocol["repeat"] > 1:
         yield from comparison_table.seeds(compare([run]))
     yield from wording.of_rows(run.protocol, rows)
+    yield from throughput.told(run.sessions, rows)
     yield (
         f"episodes: {folder}/episodes.jsonl  trajectories: {folder}/trajectories/"
         f"  protocol: {folder}/protocol.json"

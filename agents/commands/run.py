@@ -19,6 +19,7 @@ from agents.evaluation.run import Progress, Run, Settings, episodes_of
 from agents.evaluation.shards import begun, gather
 from agents.evaluation.store import RunStore
 from agents.evaluation.table import console as make_console
+from agents.evaluation.throughput import metered
 from agents.memory import NoMemory
 from agents.prompts import PromptSet
 from agents.prompts.files import digest_of
@@ -60,7 +61,7 @@ def _run(config: RunConfig, folder: Path, stopping: Stopping) -> int:
     whole = config.part.run_folder(folder)
     config.tracker.check()
     config.part.check(whole)
-    tasks: TaskSet = config.env.open(config.concurrency)
+    tasks: TaskSet = config.env.open(config.at_once)
     try:
         with RunStore.open(folder) as store:
             code = asyncio.run(evaluate(config, tasks, store, console, stopping))
@@ -120,7 +121,7 @@ async def evaluate(
         repeat=config.repeat,
         rounds=config.rounds,
         seed=config.seed,
-        concurrency=config.concurrency,
+        concurrency=config.at_once,
         max_steps=config.env.max_steps,
         attempts=config.attempts,
         shard=config.part,
@@ -173,22 +174,30 @@ async def evaluate(
                     size=config.size.value,
                 ),
             )
-            async with shown(progress, engine, console):
-                run = Run(
-                    tasks=tasks,
-                    engine=engine,
-                    planner=config.planner,
-                    reflection=config.reflection,
-                    memory=config.memory,
-                    prompts=prompts,
-                    decoding=config.decoding,
-                    settings=settings,
-                    store=store,
-                    progress=progress,
-                    stopped=stopping.wanted,
-                )
-                with stopping.patience():
-                    await run.carry_out()
+            session = metered(
+                engine,
+                store.folder,
+                progress,
+                concurrency=settings.concurrency,
+                opening_seconds=time.monotonic() - opening,
+            )
+            with session as meter:
+                async with shown(progress, meter, console):
+                    run = Run(
+                        tasks=tasks,
+                        engine=meter,
+                        planner=config.planner,
+                        reflection=config.reflection,
+                        memory=config.memory,
+                        prompts=prompts,
+                        decoding=config.decoding,
+                        settings=settings,
+                        store=store,
+                        progress=progress,
+                        stopped=stopping.wanted,
+                    )
+                    with stopping.patience():
+                        await run.carry_out()
             if stopping.wanted() and len(progress.ended) < progress.total:
                 raise asyncio.CancelledError
     if config.memory.stores:

@@ -12,6 +12,7 @@ from agents.evaluation.labels import labels, letters
 from agents.evaluation.rounds import Trials, last_rows, rounds_of, trials_of
 from agents.evaluation.row import EpisodeRow
 from agents.evaluation.store import Fault, read_faults, read_protocol, read_rows
+from agents.evaluation.throughput import Session, read_sessions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,8 @@ class LoadedRun:
     is the last."""
     chance: control.Control | None
     """None where chance says nothing."""
+    sessions: Sequence[Session] = ()
+    """Every start of it that was not killed outright."""
 
     @property
     def protocol(self) -> dict[str, Any]:
@@ -116,6 +119,7 @@ def _load(folder: Path, card: dict[str, Any], letter: str, label: str) -> Loaded
         label=label,
         rows=rows,
         faults=read_faults(folder),
+        sessions=read_sessions(folder),
         planned=planned,
         found=results.per_kind(last_rows(rows, rounds_of(protocol)), planned),
         chance=control.read(folder, card, planned),

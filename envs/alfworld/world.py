@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 from envs.alfworld.episode import AlfworldEpisode
 from envs.alfworld.files import GameFile, Split, Survey, reasons, survey
@@ -26,6 +27,8 @@ class Alfworld:
     training, 50 steps each.
     """
 
+    at_once: ClassVar[int] = 512
+    """Episodes that one machine plays together; the official package's wait for each other."""
     name: str = "alfworld"
     tasks: builtins.list[str] = field(default_factory=list)
     """Types (`pick_two_obj_and_place`), folders of tasks, single games

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from envs.alfworld import AlfworldEpisode
 from envs.alfworld.dialect import PUT_FORMS
@@ -25,6 +26,8 @@ _LEAST = {"variations": 1, "limit": 0, "max_steps": 1, "receptacles": 0, "object
 class Household:
     """Which games. They are like ALFWorld's, but results in them are no results in ALFWorld."""
 
+    at_once: ClassVar[int] = 512
+    """Episodes that one machine plays together."""
     name: str = "household"
     tasks: list[str] = field(default_factory=list)
     """Types (`clean`, `pick_clean_then_place_in_recep`) or single games (`clean/test-0007`); empty

@@ -4,6 +4,7 @@ browser is touched before `open`.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from envs.errors import WorldFault, WorldSetupError
 from envs.miniwob.chromium import Chromium, find_browser
@@ -27,6 +28,8 @@ _LEAST = {"variations": 1, "limit": 0, "max_steps": 1, "html_limit": 200}
 class MiniWob:
     """Which tasks, by which rules. The defaults are AdaPlanner's 53 tasks and its protocol."""
 
+    at_once: ClassVar[int] = 16
+    """Episodes that one browser plays together: some 40 MB each."""
     name: str = "miniwob"
     tasks: list[str] = field(default_factory=list)
     """Tasks (`login-user`), sets of them (`feedback`: 9, `no-feedback`: 44, `paper`: all 53) or

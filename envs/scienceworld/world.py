@@ -4,6 +4,7 @@ touched before `open`.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from envs.errors import WorldSetupError
 from envs.scienceworld.episode import NOT_OFFERED, ScienceWorldEpisode
@@ -21,6 +22,8 @@ class ScienceWorld:
     30 tasks.
     """
 
+    at_once: ClassVar[int] = 64
+    """Episodes that one machine plays together: some 50 MB each, in one Java process."""
     name: str = "scienceworld"
     tasks: list[str] = field(default_factory=list)
     """Ids (`4-2`), names (`find-non-living-thing`), or single variations (`4-2/225`); empty means

@@ -163,3 +163,25 @@ def test_a_mistake_is_one_line_with_the_value_and_a_way_out(
     assert "\n" not in message
     for word in words:
         assert word in message
+
+
+@pytest.mark.parametrize(
+    ("overrides", "at_once"),
+    [
+        (["engine=vllm", "engine.max_num_seqs=40", "env=household"], 40),
+        (["engine=vllm", "engine.max_num_seqs=40", "engine.replicas=2", "env=household"], 80),
+        (["engine=vllm", "engine.max_num_seqs=400", "env=scienceworld"], 64),
+        (["engine=transformers", "env=household"], 2),
+        (["engine=vllm", "concurrency=300", "env=scienceworld"], 300),
+    ],
+)
+def test_as_many_episodes_are_in_flight_as_engine_and_world_take_or_as_were_asked_for(
+    overrides: list[str], at_once: int
+) -> None:
+    assert composed(overrides).at_once == at_once
+
+
+@pytest.mark.parametrize("wrong", ["many", "0", "-1"])
+def test_a_concurrency_that_is_none_is_refused(wrong: str) -> None:
+    with pytest.raises(ConfigError, match=f"concurrency={wrong} must be"):
+        composed([f"concurrency={wrong}"])

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean
 
-from agents.evaluation import wording
+from agents.evaluation import throughput, wording
 from agents.evaluation.following import said_of
 from agents.evaluation.gains import Gains
 from agents.evaluation.labels import common_model
@@ -155,6 +155,7 @@ def _words(run: LoadedRun) -> Iterator[str]:
     if run.chance and run.chance.missing:
         yield run.chance.missing
     yield from wording.of_rows(run.protocol, run.rows)
+    yield from throughput.told(run.sessions, run.rows)
 
 
 def gives_points(runs: Sequence[LoadedRun]) -> bool:
