@@ -71,5 +71,5 @@ def test_one_command_makes_all_runs_and_says_how_to_see_them_together(
     assert capfd.readouterr().out.count("nothing left to do") == 2
     assert main(["report", str(tmp_path / "0"), str(tmp_path / "1")]) == 0
     together = capfd.readouterr().out.partition("by round")[2]
-    assert "act random" in together
-    assert "reflexion random" in together
+    assert "A: act" in together
+    assert "B: reflexion" in together
