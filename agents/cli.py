@@ -23,6 +23,7 @@ usage: groundling COMMAND [ARGUMENT ...]
   verify RUN_DIR ...      replay every recorded action in a fresh world and name what differs
   watch RUN_DIR           how a run that goes on elsewhere stands, until it ends
   doctor [OVERRIDE ...]   what is there, what is missing, and the fix for each
+  stage to=DIR [OVERRIDE ...]  model and data into one folder, for nodes without a network
   games make --out DIR    household games as files in ALFWorld's format (--help: settings)
 
   --help, --version
@@ -33,7 +34,7 @@ exit codes: 0 done, 1 a mistake to mend, 2 command line, 3 some episodes not eva
 
 COMMANDS = (
     *("run", "serve", "discover", "report", "compare"),
-    *("show", "verify", "watch", "doctor", "games"),
+    *("show", "verify", "watch", "doctor", "stage", "games"),
 )
 
 
