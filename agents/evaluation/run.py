@@ -34,7 +34,7 @@ from agents.reflection import Hindsight, LookingBack, Reflection
 from envs.errors import WorldFault
 from envs.world import Affordances, Task, TaskSet
 from inference.engine import Engine
-from inference.errors import EngineFault, RequestError
+from inference.errors import EngineFault, RequestAbandoned, RequestError
 
 
 class PlannerFactory(Protocol):
@@ -235,7 +235,8 @@ class Run:
     ) -> None:
         """One episode to its record, or to the list of those not evaluated.
 
-        A request that the engine refuses as malformed would be refused again: no second attempt.
+        A request that the engine refuses as malformed would be refused again, and one that takes
+        the engine down would do so again, to everybody's cost: no second attempt.
         """
         key = episode.key
         for attempt in range(1, self.settings.attempts + 1):
@@ -254,7 +255,8 @@ class Run:
                 self.store.add_fault(fault)
                 if self.stopped():
                     return
-                if attempt == self.settings.attempts or isinstance(error, RequestError):
+                hopeless = isinstance(error, RequestError | RequestAbandoned)
+                if attempt == self.settings.attempts or hopeless:
                     self.progress.not_evaluated.append(fault)
                     return
                 self.progress.retries += 1
