@@ -11,6 +11,7 @@ from agents.evaluation.episode import EpisodeKey
 from agents.evaluation.labels import labels, letters
 from agents.evaluation.rounds import Trials, last_rows, rounds_of, trials_of
 from agents.evaluation.row import EpisodeRow
+from agents.evaluation.shards import gather
 from agents.evaluation.store import Fault, read_faults, read_protocol, read_rows
 from agents.evaluation.throughput import Session, read_sessions
 
@@ -104,6 +105,8 @@ def load(folders: Sequence[Path]) -> list[LoadedRun]:
     Raises:
         RunFolderError: one is not a run folder, or is damaged.
     """
+    for folder in folders:
+        gather(folder)
     cards = [read_protocol(folder) for folder in folders]
     named = zip(folders, cards, letters(len(folders)), labels(folders, cards), strict=True)
     return [_load(folder, card, letter, label) for folder, card, letter, label in named]
@@ -121,7 +124,9 @@ def _load(folder: Path, card: dict[str, Any], letter: str, label: str) -> Loaded
         faults=read_faults(folder),
         sessions=read_sessions(folder),
         planned=planned,
-        found=results.per_kind(last_rows(rows, rounds_of(protocol)), planned),
+        found=results.per_kind(
+            last_rows(rows, rounds_of(protocol)), planned, protocol["prompts"]["world"]
+        ),
         chance=control.read(folder, card, planned),
     )
 

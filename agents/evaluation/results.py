@@ -6,7 +6,7 @@ from statistics import fmean
 
 from agents.evaluation.mask import MaskTotals
 from agents.evaluation.row import EpisodeRow
-from agents.evaluation.statistics import Interval, Outcome, Rate, success_interval
+from agents.evaluation.statistics import KINDS_ARE_TASKS, Interval, Outcome, Rate, success_interval
 
 ALL = "all"
 
@@ -34,7 +34,8 @@ class Result:
     legal_share: float | None
     """Of the answers under a grammar that were measured, those that needed none; 0 to 1."""
     repeated: Interval | None = None
-    """Of the success rate, over tasks; None where each was played once, so that Wilson's holds."""
+    """Of the success rate, over tasks; None where each episode is of a task of its own, so that
+    Wilson's holds."""
 
     @property
     def rate(self) -> Rate:
@@ -59,13 +60,21 @@ class Result:
         return self.repeated or self.rate.interval
 
 
-def per_kind(rows: Sequence[EpisodeRow], planned: Sequence["PlannedKind"]) -> list[Result]:
-    """A result for each kind in the order planned, and the overall one last."""
+def per_kind(
+    rows: Sequence[EpisodeRow], planned: Sequence["PlannedKind"], world: str = ""
+) -> list[Result]:
+    """A result for each kind in the order planned, and the overall one last.
+
+    In worlds whose kinds are tasks the overall interval is over kinds: variations of one task say
+    much the same.
+    """
     results = [
         _result(kind.kind, kind.name, [row for row in rows if row.kind == kind.kind], kind.episodes)
         for kind in planned
     ]
-    return [*results, _result(ALL, "", rows, sum(kind.episodes for kind in planned))]
+    by_kind = world in KINDS_ARE_TASKS and len({row.kind for row in rows}) > 1
+    every = sum(kind.episodes for kind in planned)
+    return [*results, _result(ALL, "", rows, every, by_kind=by_kind)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +86,10 @@ class PlannedKind:
     episodes: int
 
 
-def _result(kind: str, name: str, rows: Sequence[EpisodeRow], planned: int) -> Result:
+def _result(
+    kind: str, name: str, rows: Sequence[EpisodeRow], planned: int, *, by_kind: bool = False
+) -> Result:
+    units = [row.kind if by_kind else row.task for row in rows]
     actions = sum(len(row.scores) for row in rows)
     return Result(
         kind=kind,
@@ -92,20 +104,20 @@ def _result(kind: str, name: str, rows: Sequence[EpisodeRow], planned: int) -> R
         steps=_mean(len(row.scores) for row in rows),
         invalid_share=sum(row.invalid_actions for row in rows) / actions if actions else None,
         legal_share=MaskTotals.together(row.mask for row in rows).legal_share,
-        repeated=success_interval(_outcomes(rows)) if any(row.repeat for row in rows) else None,
+        repeated=success_interval(_outcomes(rows, units)) if len({*units}) < len(rows) else None,
     )
 
 
-def _outcomes(rows: Iterable[EpisodeRow]) -> list[Outcome]:
+def _outcomes(rows: Iterable[EpisodeRow], units: Iterable[str]) -> list[Outcome]:
     return [
         Outcome(
             task=row.task,
             repeat=row.repeat,
-            unit=row.task,
+            unit=unit,
             won=row.won,
             score=row.clamped_score,
         )
-        for row in rows
+        for row, unit in zip(rows, units, strict=True)
     ]
 
 

@@ -120,7 +120,7 @@ class RunStore:
         if episode.key in self._rows:
             raise ValueError(f"episode {episode.key.id} is already in {self.folder}")
         relative = f"trajectories/{episode.key.file_name}"
-        body = json.dumps(episode.to_json(), ensure_ascii=False).encode()
+        body = as_json(episode.to_json())
         row = EpisodeRow.of(episode, relative, hashlib.sha256(body).hexdigest())
         with _explained(self.folder):
             for name, picture in (pictures or {}).items():
@@ -182,9 +182,8 @@ class RunStore:
         path = self.folder / "protocol.json"
         if not path.exists():
             card = {"protocol": protocol, "setting": setting}
-            body = json.dumps(card, indent=2, ensure_ascii=False, sort_keys=True)
             with _explained(self.folder):
-                write_atomically(path, (body + "\n").encode())
+                write_atomically(path, as_json(card, indent=2) + b"\n")
 
 
 def read_rows(folder: Path) -> list[EpisodeRow]:
@@ -246,9 +245,19 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = ""
     return found
 
 
+def as_json(data: Any, indent: int | None = None) -> bytes:
+    """Readable UTF-8, or ASCII with escapes where a text holds half of a surrogate pair, which a
+    model may say and UTF-8 cannot.
+    """
+    try:
+        return json.dumps(data, ensure_ascii=False, indent=indent, sort_keys=bool(indent)).encode()
+    except UnicodeEncodeError:
+        return json.dumps(data, indent=indent, sort_keys=bool(indent)).encode()
+
+
 def append_line(path: Path, data: Mapping[str, Any]) -> None:
     """Add one line and sync it; a line that could be written only in part is taken back."""
-    line = json.dumps(data, ensure_ascii=False).encode() + b"\n"
+    line = as_json(data) + b"\n"
     with path.open("ab", buffering=0) as file:
         end = file.tell()
         try:

@@ -19,8 +19,8 @@ HEADINGS = (
 CONTROL_HEADINGS = ("rnd\nwon", "rnd\nscore")
 LEGEND = (
     "n: episodes evaluated; miss: not evaluated, in no mean; won: the world says the task is"
-    " achieved, with Wilson's interval, or where tasks were repeated with one of a bootstrap over"
-    " tasks; score: mean points at the end, clamp: the same with"
+    " achieved, with Wilson's interval, or, where several episodes are of one task (repeats,"
+    " variations), one over tasks; score: mean points at the end, clamp: the same with"
     " failures 0, best: highest on the way; fail: ended below 0; inv.: actions the world did not"
     " understand; legal: answers in which the model's own first choice was allowed at every"
     " token, so that it needed no grammar; rnd won, rnd score: the same episodes played by choosing"

@@ -3,6 +3,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -195,3 +196,13 @@ def test_the_line_is_json_of_one_line_whatever_the_world_says(tmp_path: Path) ->
     append_line(path, {"message": "a\nb\u2028c \N{SNOWMAN}"})
     (line,) = path.read_text(encoding="utf-8").split("\n")[:-1]
     assert json.loads(line)["message"] == "a\nb\u2028c \N{SNOWMAN}"
+
+
+async def test_half_of_a_surrogate_pair_is_written_and_read_again(tmp_path: Path) -> None:
+    await finished(tmp_path / "first", count=1)
+    with RunStore.open(tmp_path / "first") as first, RunStore.open(tmp_path / "second") as second:
+        key = first.rows[0].key
+        second.add(replace(first.read(key), goal="go \ud83d"))
+        assert second.read(key).goal == "go \ud83d"
+    append_line(tmp_path / "lines", {"text": "\ud83d"})
+    assert json.loads((tmp_path / "lines").read_bytes()) == {"text": "\ud83d"}

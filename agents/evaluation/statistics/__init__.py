@@ -14,13 +14,19 @@ from agents.evaluation.statistics.bootstrap import (
 )
 from agents.evaluation.statistics.interval import Interval
 from agents.evaluation.statistics.multiple import ADJUSTMENT, adjusted
-from agents.evaluation.statistics.outcomes import Outcome, Which, outcomes_of
+from agents.evaluation.statistics.outcomes import (
+    KINDS_ARE_TASKS,
+    Outcome,
+    Which,
+    outcomes_of,
+)
 from agents.evaluation.statistics.paired import Paired, paired
 from agents.evaluation.statistics.rates import Rate, success_interval
 from agents.evaluation.statistics.seeds import Spread, over_repeats
 
 __all__ = [
     "ADJUSTMENT",
+    "KINDS_ARE_TASKS",
     "Interval",
     "Measure",
     "Outcome",
