@@ -8,6 +8,8 @@
   const IN_PARTS = new Set(["date", "datetime-local", "month", "time", "week"]);
   const WITHOUT_TEXT = new Set(["checkbox", "radio", "button", "submit", "reset", "image"]);
 
+  const leftOut = (name, value) =>
+    LEFT_OUT.test(name) || (value === "" && (name === "class" || name === "style"));
   const tag = (element) => element.tagName.toLowerCase();
   const ofTask = (node) =>
     node.nodeType === Node.ELEMENT_NODE && document.body.contains(node) &&
@@ -32,9 +34,7 @@
   function attributes(element, fields) {
     const all = new Map();
     for (const { name, value } of element.attributes) {
-      if (!LEFT_OUT.test(name) && !(value === "" && (name === "class" || name === "style"))) {
-        all.set(name, value);
-      }
+      if (!leftOut(name, value)) all.set(name, value);
     }
     const held = (name, value, there) => (there ? all.set(name, value) : all.delete(name));
     if (fields && tag(element) === "input") {
@@ -86,7 +86,7 @@
 
   const brief = (element) => {
     const copy = element.cloneNode(false);
-    for (const { name } of [...copy.attributes]) if (LEFT_OUT.test(name)) copy.removeAttribute(name);
+    for (const { name, value } of [...copy.attributes]) if (leftOut(name, value)) copy.removeAttribute(name);
     return copy.outerHTML.replace(/<\/[^>]*>$/, "").slice(0, 120);
   };
 

@@ -126,7 +126,8 @@ class Page:
         )
         picture = b""
         if screenshot:
-            picture = await self._page.screenshot(clip=TASK_AREA)
+            # Hiding the caret writes into the fields' own attributes, which an agent would see.
+            picture = await self._page.screenshot(clip=TASK_AREA, caret="initial")
         return Look(
             html=seen["html"],
             done=seen["done"],

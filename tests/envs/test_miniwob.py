@@ -224,6 +224,28 @@ def test_a_picture_of_the_task_comes_with_each_observation_where_asked_for(
     assert play(miniwob, task("click-test"))[0].screenshot == b""
 
 
+def test_taking_pictures_changes_nothing_that_an_agent_sees(
+    miniwob_config: MiniWob, miniwob: MiniWobTasks
+) -> None:
+    which = task("login-user-popup", 6)
+    actions = ("click //input[@id='username']", "type lost", "click //input[@id='username']")
+    world = replace(miniwob_config, screenshots=True).open(slots=1)
+    try:
+        pictured = play(world, which, *actions, affordances=Affordances.ADMISSIBLE)
+        styled = world.make(which, Affordances.NONE)
+        styled.reset()
+        styled.step(actions[0])
+        assert styled._page is not None
+        left = "document.querySelectorAll('input[style]').length"
+        assert styled._browser.run(styled._page._page.evaluate(left), "counting") == 0
+        styled.close()
+    finally:
+        world.close()
+    plain = play(miniwob, which, *actions, affordances=Affordances.ADMISSIBLE)
+    assert all(step.screenshot for step in pictured)
+    assert [replace(step, screenshot=b"") for step in pictured] == plain
+
+
 def test_the_pages_own_modes_have_other_wordings(
     lenient: MiniWobTasks, miniwob: MiniWobTasks
 ) -> None:
