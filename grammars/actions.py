@@ -14,9 +14,7 @@ reader that takes the longest name first refuses `move apple to table` where the
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
 
 from grammars.grammar import Grammar, GrammarKind
 from grammars.lark import any_of, quoted, terminal
@@ -25,6 +23,7 @@ THINK_PREFIX = "think: "
 """What opens a thought in a ReAct turn; an action never begins so in any of our worlds."""
 
 _MARKER = re.compile(r"(?<!\S)[A-Z]+(?!\S)")
+_NO_LINE = re.compile(r"[\n\r\ud800-\udfff]")
 
 
 def enforced_action(commands: Iterable[str], *, thoughts: bool = False) -> Grammar:
@@ -101,51 +100,42 @@ def command_pattern(commands: Iterable[str]) -> str:
     The same set gives the same text whatever its order, so that equal sets have equal digests. A
     word comes before those that begin it, for readers that take the first alternative that fits.
     """
+    return _pattern_of(tuple(commands))
+
+
+@lru_cache(maxsize=512)  # a thought, or a command that changed nothing, leaves the same to say
+def _pattern_of(commands: tuple[str, ...]) -> str:
     words = sorted({tuple(_line(command).split(" ")) for command in commands}, reverse=True)
     if not words or words == [("",)]:
         raise ValueError("no admissible commands to choose from; the world listed none")
-    return _pattern(_automaton(words, {}), first=True)
+    return _pattern(words)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Node:
-    """A state of the automaton: where each next word leads, and whether a command may end here.
+def _pattern(commands: Sequence[tuple[str, ...]], place: int = 0) -> str:
+    """A pattern of what follows the first `place` words, which these commands share; the longest
+    first. Words after the first carry the space before them.
 
-    Compared by identity: comparing whole automata by value costs more than building them.
+    First words with the same continuations share one copy of them: equal continuations have equal
+    patterns. Asked for at every step of every episode, so nothing is built but text.
     """
-
-    final: bool
-    edges: tuple[tuple[str, "_Node"], ...]
-
-
-_Known: TypeAlias = dict[tuple[bool, tuple[tuple[str, _Node], ...]], _Node]
-
-
-def _automaton(words: list[tuple[str, ...]], known: _Known) -> _Node:
-    """The state whose language is `words` (longest first); equal states are one object."""
-    heads: dict[str, list[tuple[str, ...]]] = {}
-    for command in words:
-        if command:
-            heads.setdefault(command[0], []).append(command[1:])
-    edges = tuple((head, _automaton(tails, known)) for head, tails in heads.items())
-    final = () in words[-1:]
-    return known.setdefault((final, edges), _Node(final, edges))
-
-
-def _pattern(node: _Node, *, first: bool) -> str:
-    """The node's language as a pattern; words after the first carry the space before them."""
-    by_target: dict[_Node, list[str]] = {}
-    for word, target in node.edges:
-        by_target.setdefault(target, []).append(_escape(word))
-    branches = []
-    for target, heads in by_target.items():
-        head = heads[0] if len(heads) == 1 else f"(?:{'|'.join(heads)})"
-        branches.append(("" if first else " ") + head + _pattern(target, first=False))
+    by_word: dict[str, list[tuple[str, ...]]] = {}
+    for command in commands:
+        if len(command) > place:
+            by_word.setdefault(command[place], []).append(command)
+    by_continuation: dict[str, list[str]] = {}
+    for word, group in by_word.items():
+        by_continuation.setdefault(_pattern(group, place + 1), []).append(_escape(word))
+    lead = " " if place else ""
+    branches = [
+        lead + (heads[0] if len(heads) == 1 else f"(?:{'|'.join(heads)})") + continuation
+        for continuation, heads in by_continuation.items()
+    ]
+    final = len(commands[-1]) == place
     if not branches:
         return ""
-    if len(branches) == 1 and not node.final:
+    if len(branches) == 1 and not final:
         return branches[0]
-    return f"(?:{'|'.join(branches)})" + ("?" if node.final else "")
+    return f"(?:{'|'.join(branches)})" + ("?" if final else "")
 
 
 def _line(text: str) -> str:
@@ -154,7 +144,7 @@ def _line(text: str) -> str:
     Raises:
         ValueError: it is blank, breaks the line, or holds half of a surrogate pair.
     """
-    if not text.strip() or re.search(r"[\n\r\ud800-\udfff]", text):
+    if not text.strip() or _NO_LINE.search(text):
         raise ValueError(f"{text!r} is no line of text, so no grammar can offer it: leave it out")
     return text
 
