@@ -74,6 +74,11 @@ def _check(config: RunConfig) -> None:
             "configuration: decoding.plan=skeleton only fills worked examples in, so that nothing"
             " new can be discovered; use typed, syntax or free"
         )
+    if config.shards > 1:
+        raise ConfigError(
+            f"configuration: shards={config.shards} splits runs only; skills are discovered in one"
+            " process, so leave shards= out"
+        )
     if config.rounds > 1 or config.memory.stores:
         raise ConfigError(
             "configuration: skills are discovered from single tries without notes; use rounds=1"

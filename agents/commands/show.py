@@ -17,6 +17,7 @@ from agents.errors import RunFolderError
 from agents.evaluation import wording
 from agents.evaluation.episode import Episode
 from agents.evaluation.row import EpisodeRow
+from agents.evaluation.shards import gather
 from agents.evaluation.store import read_faults, read_protocol, read_rows
 from agents.evaluation.table import PLAIN_WIDTH
 from agents.evaluation.telling import tell
@@ -58,6 +59,7 @@ def main(words: list[str]) -> int:
     folder = Path(places[0])
     terminal = sys.stdout.isatty()
     console = Console(highlight=False, soft_wrap=not terminal)
+    gather(folder)
     rows = read_rows(folder)
     protocol = read_protocol(folder)["protocol"]
     if len(places) == 1:

@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from agents.errors import RunError, RunFolderError
 from agents.evaluation.control import folder_of
+from agents.evaluation.shards import gather
 from agents.evaluation.table import console as make_console
 from agents.evaluation.verify import Overrides, Remark, Report, verify_folder
 from agents.evaluation.verify.folder import count_lines
@@ -110,6 +111,7 @@ def _parse(words: Sequence[str]) -> Order:
 def _verify(folder: Path, order: Order, console: Console) -> int:
     """One run and its control; a folder that is none is a difference, and the others go on."""
     try:
+        gather(folder)
         codes = [_one(folder, order, console)]
         if (folder_of(folder) / "protocol.json").exists():
             codes.append(_one(folder_of(folder), order, console, run=folder))

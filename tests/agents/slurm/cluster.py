@@ -43,6 +43,7 @@ JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 MpiDefault=none
 ReturnToService=2
+SlurmdParameters=config_overrides
 SchedulerType=sched/backfill
 SchedulerParameters=sched_interval=1,batch_sched_delay=0,sched_min_interval=0,bf_interval=2,requeue_delay=1
 SelectType=select/cons_tres

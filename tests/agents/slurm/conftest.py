@@ -25,7 +25,7 @@ def cluster() -> Iterator[Cluster]:
         if lacking := missing():
             _without(f"{', '.join(lacking)} not installed (Debian: slurm-wlm and munge)")
         try:
-            started = Cluster.start(folder, cpus=2)
+            started = Cluster.start(folder, cpus=os.cpu_count() or 1)
         except RuntimeError as error:
             _without(str(error))
         assert started
