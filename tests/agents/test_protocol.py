@@ -23,7 +23,7 @@ def card(*overrides: str) -> dict[str, Any]:
         repeat=config.repeat,
         rounds=config.rounds,
         seed=config.seed,
-        concurrency=config.concurrency,
+        concurrency=config.at_once,
         max_steps=config.env.max_steps,
         attempts=config.attempts,
     )

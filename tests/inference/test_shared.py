@@ -14,6 +14,7 @@ class Noting:
     """Notes when its engine comes and goes."""
 
     name = "noting"
+    at_once = 3
 
     def __init__(self) -> None:
         self.events: list[str] = []
@@ -36,7 +37,12 @@ class Noting:
 async def test_an_engine_is_opened_at_its_first_use_lent_again_and_closed_once() -> None:
     spec = Noting()
     async with shared(spec, Path("here")) as lent:
-        assert (lent.name, lent.check(MODEL), spec.events) == ("noting", "noted", [])
+        assert (lent.name, lent.at_once, lent.check(MODEL), spec.events) == (
+            "noting",
+            3,
+            "noted",
+            [],
+        )
         async with lent.open(MODEL, Path("there")) as first:
             pass
         assert spec.events == ["opened in here"]
