@@ -228,7 +228,7 @@ def test_the_launcher_is_never_passed_over_without_a_word(
     error = capsys.readouterr().err
     assert error.startswith("groundling run: hydra/launcher=slurm: there is no sbatch here;")
     assert error.count("\n") == 1
-    monkeypatch.setattr(submitting.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     assert main(slurm) == 1
     assert "pip install 'groundling[slurm]'" in capsys.readouterr().err
 
