@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from agents.cli import main
-from agents.commands import submitting
 from agents.errors import RunFolderError
 from agents.evaluation import shards
 from agents.evaluation.shards import WHOLE, Shard, begun, gather
