@@ -40,7 +40,8 @@ async def smollm2_engine(
     smollm2: ModelSpec, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Engine]:
     """One real server for all tests marked `vllm`; they run in the session's event loop."""
-    async with Vllm().open(smollm2, tmp_path_factory.mktemp("vllm")) as engine:
+    # Silence is looked into sooner than for users, whose models may be large.
+    async with Vllm(liveness_s=40).open(smollm2, tmp_path_factory.mktemp("vllm")) as engine:
         yield engine
 
 

@@ -90,6 +90,7 @@ async def test_a_broken_grammar_is_the_callers_fault(smollm2_engine: Engine) -> 
 async def test_eight_seeded_requests_at_once_are_each_repeatable(smollm2_engine: Engine) -> None:
     # Seeds, temperature and many new prompts at once: a split prompt would kill the engine here.
     texts = [f"Tell me about the number {n}. " + "It is a fine number. " * 40 for n in range(8)]
+    restarts = smollm2_engine.status().restarts
     rounds = []
     for _ in range(2):
         async with asyncio.TaskGroup() as group:
@@ -101,7 +102,7 @@ async def test_eight_seeded_requests_at_once_are_each_repeatable(smollm2_engine:
             ]
         rounds.append([task.result().text for task in tasks])
     assert len(set(rounds[0])) == 8
-    assert smollm2_engine.status().restarts == 0
+    assert smollm2_engine.status().restarts == restarts
 
 
 async def test_one_may_attach_to_it(
