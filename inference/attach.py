@@ -111,12 +111,12 @@ class Neighbour:
             EngineFault: it did not come back in time.
         """
         pause = _FIRST_PAUSE_S
-        while self._away_since is not None:
+        # Others wait, too, and any of them may find that it is back.
+        while (since := self._away_since) is not None:
             if await _serves(self._client):
                 self._came_back()
                 break
-            away = time.monotonic() - self._away_since
-            if away > self._patience_s:
+            if time.monotonic() - since > self._patience_s:
                 raise EngineFault(
                     f"engine attach: {self._client.base_url} went away and did not come back "
                     f"within engine.patience_s={self._patience_s:g}"

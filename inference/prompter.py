@@ -3,10 +3,9 @@
 from typing import Protocol
 
 from inference.engine import Message
-from inference.exchange import Unanswered
 from inference.mask import Vocabulary
 from inference.renderer import Renderer
-from inference.sending import Host
+from inference.sending import Host, Sender
 
 
 class Prompter(Protocol):
@@ -54,17 +53,11 @@ class ServerPrompter:
 
     def __init__(self, host: Host) -> None:
         """Asks whichever server the host has."""
-        self._host = host
+        self._sender = Sender(host)
 
     async def tokens(self, messages: tuple[Message, ...]) -> tuple[int, ...]:
         """The ids, one more round trip for each prompt."""
-        while True:
-            client = await self._host.client()
-            try:
-                return await client.tokenize(messages)
-            except Unanswered:
-                if not await self._host.lost(client):
-                    raise
+        return await self._sender.send("for tokens", lambda client: client.tokenize(messages), [])
 
     def vocabulary(self) -> Vocabulary | None:
         """Not known here."""

@@ -4,7 +4,9 @@ What happens to a request (numbers are tries after the first):
 
 - HTTP 400: `RequestError`, at once; 404: `ServerSetupError`.
 - HTTP 5xx while the server is healthy, no answer in time, or an answer that its grammar does not
-  allow: one more try, then an `EngineFault` of the last failure's class.
+  allow: one more try, then an `EngineFault` of the last failure's class. Where the server is not
+  ours it may be a router that has not noticed yet which of its servers are gone: HTTP 5xx has four
+  more tries there, in eight seconds.
 - The server is gone: wait until its host has it back, then send again. Where the host is ours
   (`isolates`), requests that were in flight are sent one at a time; one that takes the server down
   alone is given up. Where it is not, nobody can be blamed, and a request that has lost its server
@@ -18,11 +20,12 @@ from typing import Protocol, TypeVar
 from inference.client import ServerClient
 from inference.engine import EngineStatus
 from inference.errors import AnswerCutShort, EngineFault, RequestAbandoned, ServerGone
-from inference.exchange import Unanswered
+from inference.exchange import TimedOut, Unanswered
 from inference.quarantine import Quarantine
 
 T = TypeVar("T")
 _RETRIES = 1
+_ROUTER_RETRIES = 4
 _PAUSE_S = 0.5
 _LOSSES = 4
 
@@ -145,7 +148,8 @@ class Sender:
         once: Callable[[ServerClient], Awaitable[T]],
         mended: list[str],
     ) -> T:
-        for attempt in range(_RETRIES + 1):
+        attempt = 0
+        while True:
             try:
                 return await once(client)
             except (Unanswered, AnswerCutShort) as error:
@@ -155,7 +159,9 @@ class Sender:
                 mended.append(type(failure).__name__)
                 if isinstance(failure, ServerGone):
                     raise failure from error
-                if attempt == _RETRIES:
+                passing = isinstance(error, Unanswered) and not isinstance(error, TimedOut)
+                router = passing and not self._host.isolates
+                if attempt >= (_ROUTER_RETRIES if router else _RETRIES):
                     raise type(failure)(f"request {request_id}: {failure}") from error
-                await asyncio.sleep(_PAUSE_S)
-        raise AssertionError("the last attempt returns or raises")
+                await asyncio.sleep(_PAUSE_S * 2**attempt)
+                attempt += 1
