@@ -14,6 +14,7 @@ Templates that print today's date are given a fixed one, so that a prompt is the
 
 import datetime
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from inference.engine import Message
 from inference.errors import ModelError, RequestError
+from inference.growing import GrowingEncoder
 from inference.mask import Vocabulary
 from inference.model import PromptStyle
 from inference.torch_files import keep_torch_files_in_cache
@@ -102,9 +104,7 @@ class Renderer:
         if not messages:
             raise RequestError("a prompt needs at least one message")
         text = self._plain(messages) if self._style is PromptStyle.base else self._chat(messages)
-        # A chat template writes the beginning-of-text token itself, where there is one.
-        ids = self._tokenizer.encode(text, add_special_tokens=self._style is PromptStyle.base)
-        return tuple(ids)
+        return self._grown.encode(text) if self._grown else tuple(self._encode(text))
 
     def decode(self, ids: tuple[int, ...]) -> str:
         """The text of generated ids, special tokens left out."""
@@ -113,6 +113,34 @@ class Renderer:
                 list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
             )
         )
+
+    def _encode(self, text: str) -> list[int]:
+        # A chat template writes the beginning-of-text token itself, where there is one.
+        return list(
+            self._tokenizer.encode(text, add_special_tokens=self._style is PromptStyle.base)
+        )
+
+    @cached_property
+    def _grown(self) -> GrowingEncoder | None:
+        """Reads transcripts that grow; None where this tokenizer has to read them whole."""
+        if self._style is PromptStyle.base:
+            return None
+        marks = [
+            token.content
+            for token in self._tokenizer.added_tokens_decoder.values()
+            if token.special and not (token.lstrip or token.normalized or token.single_word)
+        ]
+        encoder = GrowingEncoder(self._encode, marks)
+        try:
+            return encoder if all(map(encoder.exact_for, self._trials())) else None
+        except _template_errors():
+            return None
+
+    def _trials(self) -> Iterator[str]:
+        """Chats that are hard to cut, if anything is."""
+        for said in ("a", " b", "\n\nc ", "é\t"):
+            messages = [Message("user", said), Message("assistant", said), Message("user", said)]
+            yield self._apply(messages, ask=True)
 
     def _plain(self, messages: tuple[Message, ...]) -> str:
         text = _BLANK_LINE.join(message.content for message in messages)
