@@ -221,9 +221,11 @@ def gpus_per_job(*, _root_: DictConfig) -> int | None:
     Raises:
         ValueError: it depends on what is swept.
     """
-    engine = OmegaConf.select(_root_, "engine", default=None)
-    if engine is None or OmegaConf.select(_root_, "model", default=None) is None:
-        raise ValueError("a sweep over models or engines needs hydra.launcher.gpus_per_node=NUMBER")
+    for word in _root_.hydra.overrides.task:
+        key, _, value = word.partition("=")
+        if key in ("model", "engine", "model.tensor_parallel", "engine.replicas") and "," in value:
+            raise ValueError(f"a sweep over {key} needs hydra.launcher.gpus_per_node=NUMBER")
+    engine = _root_.engine
     local = engine.name in ("vllm", "transformers") and engine.get("device") != Device.CPU
     if not local or "vllm" not in installed("vllm"):
         return None

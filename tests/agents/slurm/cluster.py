@@ -182,9 +182,20 @@ class Cluster:
                 os.kill(pid, signal.SIGTERM)
         with suppress(TimeoutError):
             wait_for(lambda: not any(_alive(pid) for pid in pids), 15)
-        for pid in pids:
+        # What runs a step tells the controller of its end, again and again if that one is gone.
+        for pid in (*pids, *self._steps()):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+
+    def _steps(self) -> list[int]:
+        """Processes that write to this cluster's log."""
+        found = []
+        for handles in Path("/proc").glob("[0-9]*/fd"):
+            with suppress(OSError):
+                names = {os.readlink(handle) for handle in handles.iterdir()}
+                if str(self.folder / "slurmd.log") in names:
+                    found.append(int(handles.parent.name))
+        return found
 
 
 def wait_for(condition: Callable[[], bool], seconds: float) -> None:

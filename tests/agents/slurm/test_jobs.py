@@ -12,10 +12,10 @@ from agents.evaluation.shards import begun
 from agents.evaluation.store import read_protocol, read_rows
 from tests.agents.slurm.cluster import Cluster, wait_for
 
-pytestmark = [pytest.mark.slurm, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.slurm, pytest.mark.timeout(500)]
 
 ROOT = Path(__file__).parents[3]
-PATIENCE_S = 90.0
+PATIENCE_S = 180.0
 GAMES = [
     *("engine=random", "agent=act", "env=household", "decoding.actions=enforced"),
     *("env.max_steps=30", "concurrency=2", "grace_s=2"),
