@@ -1,30 +1,24 @@
 """Generation with transformers under Outlines: the blocking half of the in-process engine.
 
-Outlines' own generator returns text only, so its logits processors are used under transformers'
-`generate`, which also tells tokens and ends. llguidance stands behind every kind of grammar: it
-begins a regex of 300 alternatives in 15 ms, where the index of outlines_core takes 4 s.
+Outlines' own generator returns text only, so its logits processors (`transformers_steps`) are used
+under transformers' `generate`, which also tells tokens and ends.
 
 Not thread-safe. Imports torch: import this module only where a model is about to be loaded.
 """
 
 import importlib.metadata
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, assert_never, cast
+from typing import TYPE_CHECKING, Any, cast
 
-import jsonschema  # type: ignore[import-untyped]
 import llguidance
 import outlines
 import torch
 import transformers
-from outlines.backends.llguidance import LLGuidanceBackend
-from outlines.types import CFG, Choice, JsonSchema, Regex
 
 from grammars import Grammar
-from inference.constraint import alternatives, matches, outlines_type
+from inference.constraint import matches
 from inference.engine import (
     EngineCard,
     FinishReason,
@@ -43,17 +37,15 @@ from inference.errors import (
     ServerSetupError,
 )
 from inference.hashing import combined_sha256
-from inference.mask import Score, Vocabulary, mask_effect
+from inference.mask import Vocabulary, mask_effect
 from inference.model import ResolvedModel
 from inference.rating import Place, RatingPaths, with_option
 from inference.renderer import Renderer
+from inference.transformers_steps import Constraints, RawScores, one_line
 from inference.warming import warm_setting
 
 if TYPE_CHECKING:
     from outlines.backends.llguidance import LLGuidanceLogitsProcessor
-
-_KEPT_GRAMMARS = 256
-_UNREADABLE = (ValueError, TypeError, jsonschema.SchemaError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,15 +79,15 @@ class TransformersGenerator:
         except (OSError, ValueError, RuntimeError) as error:
             raise ModelError(
                 f"model {model.spec.name}: transformers cannot load {model.directory} "
-                f"on {self._device}: {_line(error)}"
+                f"on {self._device}: {one_line(error)}"
             ) from error
         self._ends = self._renderer.ends
         # Defaults that ship with a model (a top_k, a penalty) must not change what was asked for.
         self._model.generation_config = transformers.GenerationConfig()  # type: ignore[no-untyped-call]
-        steered = outlines.from_transformers(self._model, cast(Any, tokenizer))
-        self._backend = LLGuidanceBackend(steered)
-        self._vocabulary = Vocabulary(self._backend.llg_tokenizer, self._ends)
-        self._constraint = lru_cache(maxsize=_KEPT_GRAMMARS)(self._build_constraint)
+        self._constraints = Constraints(
+            outlines.from_transformers(self._model, cast(Any, tokenizer))
+        )
+        self._vocabulary = Vocabulary(self._constraints.tokenizer, self._ends)
         self.card = EngineCard(
             engine="transformers",
             model=model.spec.name,
@@ -123,17 +115,7 @@ class TransformersGenerator:
         Raises:
             ServerSetupError: a grammar cannot be read.
         """
-        took = {}
-        for grammar in grammars:
-            started = time.monotonic()
-            try:
-                self._constraint(grammar)
-            except _UNREADABLE as error:
-                raise ServerSetupError(
-                    f"engine transformers cannot use the {grammar.kind} grammar {grammar.digest}: "
-                    f"{_line(error)}"
-                ) from error
-            took[grammar.digest] = time.monotonic() - started
+        took = {grammar.digest: self._constraints.warm(grammar) for grammar in grammars}
         self.card = replace(self.card, setting={**self.card.setting, **warm_setting(took)})
 
     def answer(self, request: Request, unwanted: Callable[[], bool]) -> Answer:
@@ -151,15 +133,15 @@ class TransformersGenerator:
                 f"request {request.id}: {len(prompt)} prompt tokens leave no room for an answer "
                 f"in a context of {self.card.context_length}; shorten the prompt"
             )
-        constraint = self._constraint_for(request)
+        constraint = self._constraints.of(request)
         limit = min(request.sampling.max_tokens, room)
-        raw = _RawScores() if constraint is not None and request.measure_mask else None
+        raw = RawScores() if constraint is not None and request.measure_mask else None
         steps = [step for step in (raw, constraint) if step is not None]
         try:
             ids = self._generate(prompt, request, limit, steps, unwanted)
         except (RuntimeError, ValueError) as error:
             raise EngineFault(
-                f"request {request.id}: transformers failed: {_line(error)}"
+                f"request {request.id}: transformers failed: {one_line(error)}"
             ) from error
         if unwanted():
             raise EngineFault(
@@ -204,7 +186,7 @@ class TransformersGenerator:
             found = [self._next_logprobs(place) for place in paths.places]
         except RuntimeError as error:
             raise EngineFault(
-                f"request {request.id}: transformers failed: {_line(error)}"
+                f"request {request.id}: transformers failed: {one_line(error)}"
             ) from error
         return Rating(
             logprobs=paths.logprobs(found),
@@ -224,7 +206,7 @@ class TransformersGenerator:
         prompt: tuple[int, ...],
         request: Request,
         limit: int,
-        steps: "list[_RawScores | LLGuidanceLogitsProcessor]",
+        steps: "list[RawScores | LLGuidanceLogitsProcessor]",
         unwanted: Callable[[], bool],
     ) -> tuple[int, ...]:
         def over(ids: torch.Tensor, scores: torch.Tensor, **_: object) -> torch.Tensor:
@@ -256,61 +238,6 @@ class TransformersGenerator:
             **(drawn if sampling.temperature > 0 else {}),
         )
 
-    def _constraint_for(self, request: Request) -> "LLGuidanceLogitsProcessor | None":
-        if request.grammar is None:
-            return None
-        try:
-            constraint = self._constraint(request.grammar)
-        except _UNREADABLE as error:
-            raise RequestError(
-                f"request {request.id}: cannot use the {request.grammar.kind} grammar "
-                f"{request.grammar.digest}: {_line(error)}"
-            ) from error
-        constraint.reset()  # type: ignore[no-untyped-call]
-        return constraint
-
-    def _build_constraint(self, grammar: Grammar) -> "LLGuidanceLogitsProcessor":
-        term = outlines_type(grammar)
-        match term:
-            case Choice(items=items):
-                processor = self._backend.get_regex_logits_processor(
-                    alternatives(tuple(map(str, items)))
-                )
-            case Regex(pattern=pattern):
-                processor = self._backend.get_regex_logits_processor(pattern)
-            case CFG(definition=definition):
-                processor = self._backend.get_cfg_logits_processor(definition)
-            case JsonSchema(schema=schema):
-                processor = self._backend.get_json_schema_logits_processor(schema)
-            case _:
-                assert_never(term)
-        # Outlines does not look at llguidance's errors; unread, they end every answer at once.
-        wrong = llguidance.LLMatcher.validate_grammar(
-            processor.grammar, self._backend.llg_tokenizer
-        )
-        if wrong:
-            raise ValueError(wrong)
-        return processor
-
-
-class _RawScores(transformers.LogitsProcessor):
-    """Stands before the constraint and notes what the model thought, changing nothing."""
-
-    def __init__(self) -> None:
-        self._rows: list[torch.Tensor] = []
-
-    def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
-        # A copy: the constraint writes into what it is given.
-        self._rows.append(scores[0].to("cpu", torch.float32, copy=True))
-        return scores
-
-    def scores(self, said: tuple[int, ...]) -> tuple[Score, ...]:
-        """One for each token that was said."""
-        return tuple(
-            Score(own=int(row.argmax()), logprob=float(row.log_softmax(-1)[token]))
-            for row, token in zip(self._rows, said, strict=True)
-        )
-
 
 @contextmanager
 def _seeded(sampling: Sampling, device: torch.device) -> Iterator[None]:
@@ -331,7 +258,7 @@ def _device(name: str) -> torch.device:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
         raise ServerSetupError(
-            f"engine.device={name} cannot be used here ({_line(error)}); set cpu, cuda or auto"
+            f"engine.device={name} cannot be used here ({one_line(error)}); set cpu, cuda or auto"
         ) from error
     return device
 
@@ -349,7 +276,3 @@ def _dtype(name: str, of_model: str, device: torch.device) -> torch.dtype:
 
 def _cut_at_stop(text: str, stop: tuple[str, ...]) -> str:
     return text[: min((text.index(mark) for mark in stop if mark in text), default=len(text))]
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())[:300]
