@@ -1,11 +1,17 @@
 """Servers on one machine do not meet, whoever started them."""
 
+import os
+import re
 import socket
+import sys
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
+from inference.errors import ServerSetupError
 from inference.server.port import HOST, ReservedPort
+from inference.server.start import Start
 
 
 @pytest.fixture(autouse=True)
@@ -57,6 +63,22 @@ def test_a_wanted_port_is_kept_and_the_block_is_besides() -> None:
     assert port.number == wanted
     assert inner(port) != wanted + 1
     port.release()
+
+
+async def test_a_server_is_told_its_ports(tmp_path: Path) -> None:
+    told = "import os, sys; print('ports:', sys.argv[1], os.environ['VLLM_PORT'])"
+    start = Start(
+        command=lambda port: (sys.executable, "-c", told, str(port)),
+        environment=dict(os.environ),
+        served_name="m",
+        question=(1,),
+        log=tmp_path / "server.log",
+    )
+    with pytest.raises(ServerSetupError, match=r"ports: \d+ \d+") as failed:
+        await start()
+    said = re.search(r"ports: (\d+) (\d+)", str(failed.value))
+    assert said
+    assert int(said[2]) == int(said[1]) + 1
 
 
 def test_what_the_user_says_goes_first_and_what_kubernetes_says_does_not(
