@@ -12,10 +12,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from inference.engine import EngineCard, Request, conversation
+from inference import vllm
+from inference.engine import EngineCard, Message, Request, conversation
 from inference.errors import EngineFault, RequestAbandoned, ServerSetupError
+from inference.model import ModelSpec
 from inference.replicas import Replicas
 from inference.served import ServedEngine
+from inference.server.launch import Device, LaunchPlan
 from inference.server.supervisor import supervised
 from tests.inference.fake_server import CONTEXT, NAME, Fake
 from tests.inference.served import Characters, order, start_of, until
@@ -164,3 +167,51 @@ async def test_one_that_does_not_start_takes_the_others_along(tmp_path: Path) ->
     for number in range(2):
         for start in Fake(tmp_path / f"state-{number}").log("starts"):
             assert not psutil.pid_exists(int(str(start["pid"])))
+
+
+class CharacterRenderer:
+    """Stands for a tokenizer, as the fake server reads prompts."""
+
+    def __init__(self, *_: object) -> None:
+        pass
+
+    def render(self, messages: tuple[Message, ...]) -> tuple[int, ...]:
+        return tuple(map(ord, "\n".join(message.content for message in messages)))
+
+
+async def test_the_engine_vllm_opens_each_replica_with_a_log_a_port_and_cores_of_its_own(
+    tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of it real but the tokenizer and the server's command."""
+    monkeypatch.setattr(vllm, "Renderer", CharacterRenderer)
+    monkeypatch.setattr(vllm, "choose_device", lambda *_: Device.CPU)
+    fakes = {}
+
+    def command(plan: LaunchPlan, port: int) -> list[str]:
+        state = tmp_path / f"state-{port}"
+        state.mkdir()
+        fakes[plan.cores] = Fake(state, ("--names", "tiny"))
+        return fakes[plan.cores].command(port)
+
+    monkeypatch.setattr(LaunchPlan, "command", command)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
+    spec = vllm.Vllm(replicas=2, kv_cache_gib=1)
+    model = ModelSpec(name="tiny", path=str(tiny_model), context_length=512)
+    assert spec.check(model).endswith("requests at once on each of 2 servers")
+    async with spec.open(model, tmp_path / "run") as engine:
+        assert set(fakes) == {(0, 2), (1, 3)}
+        for n in range(4):
+            await engine.generate(said(f"c/{n}#0", 0, f"say {n}"))
+        assert engine.card.setting["replicas"] == "2"
+        assert len(set(engine.card.setting["base_url"].split(", "))) == 2
+        assert engine.status().state == "2 of 2 up"
+    assert {path.name for path in (tmp_path / "run").iterdir()} == {"server-1.log", "server-2.log"}
+    for fake in fakes.values():
+        assert len([order for order in fake.prompts if order.startswith("say")]) == 2
+        assert not psutil.pid_exists(_pid(fake))
+
+
+async def test_serve_starts_one_server_and_says_so(tmp_path: Path) -> None:
+    model = ModelSpec(name="any", path="/nonexistent")
+    with pytest.raises(ServerSetupError, match=r"engine\.replicas=2 is for runs.*vllm-router"):
+        await vllm.serve(vllm.Vllm(replicas=2), model, tmp_path)
