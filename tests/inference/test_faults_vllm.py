@@ -1,8 +1,8 @@
 """The real server is killed and stopped, part by part, under its requests.
 
-All on the session's server, which is replaced each time. Five minutes on a quiet core, so that only
-one of the faults is put to it unless GROUNDLING_FAULTS is set; in tests/agents/test_main_job.py a
-worker is killed under a whole run.
+All on the session's server, which is replaced each time. All six took 20 minutes on a core shared
+with other runs, so that only one is put to it unless GROUNDLING_FAULTS is set; that a worker is
+killed under a whole run is in tests/agents/test_main_job.py.
 """
 
 import asyncio
