@@ -128,6 +128,8 @@ class Episode:
     memory_after: str = ""
     """The same at the end, this episode's notes included."""
     seconds: float
+    world_seconds: float = 0.0
+    """Of these, the world's own: to be made, reset and closed, besides its steps."""
     attempts: int = 1
     """How often it was begun: above 1 after faults of the machinery."""
 
@@ -175,6 +177,7 @@ class Episode:
             memory_before=data.get("memory_before", ""),
             memory_after=data.get("memory_after", ""),
             first_prompt=prompt,
+            world_seconds=data.get("world_seconds", 0.0),
             attempts=data["attempts"],
             **rest,
         )

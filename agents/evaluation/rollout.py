@@ -61,8 +61,10 @@ async def rollout(
     """
     loop = asyncio.get_running_loop()
 
+    clock = _Clock()
+
     async def world(call: Callable[[], T]) -> T:
-        return await loop.run_in_executor(worlds, call)
+        return await loop.run_in_executor(worlds, clock.timed, call)
 
     def keep(seen: Observation, number: int) -> str:
         if pictures is None or not seen.screenshot:
@@ -105,9 +107,9 @@ async def rollout(
                 observation = _nothing_done(transcript.last, decision.rejected)
                 step = _step(thoughts, "", observation, calls, recalled, 0.0, decision.rejected)
             else:
-                asked = time.monotonic()
+                before = clock.seconds
                 observation = await world(partial(env.step, decision.text))
-                spent = time.monotonic() - asked
+                spent = clock.seconds - before
                 step = _step(thoughts, decision.text, observation, calls, recalled, spent)
             steps.append(replace(step, screenshot=keep(observation, len(steps) + 1)))
             thoughts, calls, recalled = [], [], {}
@@ -144,8 +146,23 @@ async def rollout(
         memory_before=hindsight.before if hindsight else "",
         memory_after=hindsight.after() if hindsight else "",
         seconds=time.monotonic() - started,
+        world_seconds=clock.seconds,
         attempts=which.attempt,
     )
+
+
+@dataclass(slots=True)
+class _Clock:
+    """How long a world took, in its own thread: without waiting for the thread or the loop."""
+
+    seconds: float = 0.0
+
+    def timed(self, call: Callable[[], T]) -> T:
+        began = time.monotonic()
+        try:
+            return call()
+        finally:
+            self.seconds += time.monotonic() - began
 
 
 def _nothing_done(before: Observation, rejected: Rejection) -> Observation:

@@ -62,6 +62,7 @@ class EpisodeRow:
     generated_tokens: int
     model_seconds: float
     world_seconds: float
+    """The world's own time, in its thread, from being made to being closed."""
     seconds: float
     attempts: int
     trajectory: str
@@ -114,7 +115,9 @@ class EpisodeRow:
             cached_tokens=sum(call.cached_tokens for call in calls),
             generated_tokens=sum(call.generated_tokens for call in calls),
             model_seconds=sum(call.seconds for call in calls),
-            world_seconds=sum(step.world_seconds for step in episode.steps),
+            world_seconds=max(
+                episode.world_seconds, sum(step.world_seconds for step in episode.steps)
+            ),
             seconds=episode.seconds,
             attempts=episode.attempts,
             trajectory=trajectory,

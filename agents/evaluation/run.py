@@ -36,6 +36,9 @@ from envs.world import Affordances, Task, TaskSet
 from inference.engine import Engine
 from inference.errors import EngineFault, RequestAbandoned, RequestError
 
+WRITERS = 8
+"""Records that are on their way to the disk at once: there a record waits, it does not compute."""
+
 
 class PlannerFactory(Protocol):
     """What the `planner` group configures."""
@@ -131,6 +134,8 @@ class Machinery:
     """What the episodes of a run share besides the engine."""
 
     worlds: ThreadPoolExecutor
+    disk: ThreadPoolExecutor
+    """Where records are written: the event loop never waits for a disk."""
     plans: PlanPool | None
     """Where plans are run; none for planners that write none."""
 
@@ -166,10 +171,11 @@ class Run:
         async with AsyncExitStack() as stack:
             threads = ThreadPoolExecutor(max_workers=max(1, slots), thread_name_prefix="world")
             worlds = stack.enter_context(threads)
+            disk = stack.enter_context(ThreadPoolExecutor(WRITERS, thread_name_prefix="disk"))
             plans = None
             if self.planner.writes_plans:
                 plans = await stack.enter_async_context(PlanPool(workers=max(1, slots)))
-            machinery = Machinery(worlds=worlds, plans=plans)
+            machinery = Machinery(worlds=worlds, disk=disk, plans=plans)
             if self.memory.scope is Scope.task:
                 await self._together(planned, every, self.memory.initial(), machinery)
                 return
@@ -298,7 +304,10 @@ class Run:
             Hindsight(own, parts, key.task),
             pictures,
         )
-        self.progress.finished.append(self.store.add(record, pictures))
+        loop = asyncio.get_running_loop()
+        added = loop.run_in_executor(machinery.disk, self.store.add, record, pictures)
+        # A run that is stopped meanwhile keeps the episode: whoever closes `disk` waits for it.
+        self.progress.finished.append(await asyncio.shield(added))
 
     def _stepper(self, key: EpisodeKey) -> Callable[[Step], None]:
         def on_step(_: Step) -> None:

@@ -14,9 +14,10 @@ import fcntl
 import hashlib
 import json
 import os
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Self
 
@@ -53,6 +54,7 @@ class RunStore:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._rows: dict[EpisodeKey, EpisodeRow] = {}
+        self._appending = threading.Lock()
 
     @classmethod
     @contextmanager
@@ -111,7 +113,7 @@ class RunStore:
 
     def add(self, episode: Episode, pictures: Mapping[str, bytes] | None = None) -> EpisodeRow:
         """Write an episode durably: first its pictures, by their names in it, then the trajectory,
-        then its line.
+        then its line. Takes as long as the disk does; several threads may add episodes at once.
 
         Raises:
             RunFolderError: the disk is full or the folder has gone; nothing written before is
@@ -120,14 +122,15 @@ class RunStore:
         if episode.key in self._rows:
             raise ValueError(f"episode {episode.key.id} is already in {self.folder}")
         relative = f"trajectories/{episode.key.file_name}"
-        body = as_json(episode.to_json())
+        body = as_json(episode)
         row = EpisodeRow.of(episode, relative, hashlib.sha256(body).hexdigest())
         with _explained(self.folder):
             for name, picture in (pictures or {}).items():
                 write_atomically(self.folder / name, picture)
             write_atomically(self.folder / relative, body)
-            append_line(self.folder / "episodes.jsonl", asdict(row))
-        self._rows[row.key] = row
+            with self._appending:
+                append_line(self.folder / "episodes.jsonl", asdict(row))
+                self._rows[row.key] = row
         return row
 
     def add_fault(self, fault: Fault) -> None:
@@ -247,12 +250,26 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = ""
 
 def as_json(data: Any, indent: int | None = None) -> bytes:
     """Readable UTF-8, or ASCII with escapes where a text holds half of a surrogate pair, which a
-    model may say and UTF-8 cannot.
+    model may say and UTF-8 cannot. Records become objects, without being copied first.
     """
+
+    def dump(*, ascii_only: bool) -> bytes:
+        return json.dumps(
+            data,
+            default=_fields_of,
+            ensure_ascii=ascii_only,
+            indent=indent,
+            sort_keys=bool(indent),
+        ).encode()
+
     try:
-        return json.dumps(data, ensure_ascii=False, indent=indent, sort_keys=bool(indent)).encode()
+        return dump(ascii_only=False)
     except UnicodeEncodeError:
-        return json.dumps(data, indent=indent, sort_keys=bool(indent)).encode()
+        return dump(ascii_only=True)
+
+
+def _fields_of(record: Any) -> dict[str, Any]:
+    return {each.name: getattr(record, each.name) for each in fields(record)}
 
 
 def append_line(path: Path, data: Mapping[str, Any]) -> None:

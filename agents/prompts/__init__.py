@@ -7,6 +7,7 @@ chat, so that a small model has seen the form before it must keep it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from importlib import resources
 
@@ -69,12 +70,7 @@ class PromptSet:
 
     def example(self, templates: Sequence[str]) -> Example:
         """The worked example as a game says it that has commands of these forms."""
-        said = yaml.safe_load(template_of(self.source).render(templates=list(templates)))
-        return Example(
-            goal=said["goal"],
-            look=said["look"],
-            turns=tuple(_turn(entry) for entry in said["turns"]),
-        )
+        return _example(self.source, tuple(templates))
 
     @property
     def digest(self) -> str:
@@ -115,6 +111,16 @@ class PromptSet:
             Message("user", f"{heard}\n\nThat task is done. Here is a new one.\n{task}")
         )
         return tuple(messages)
+
+
+@lru_cache(maxsize=256)  # read by every episode, and the same for all games of one wording
+def _example(source: str, templates: tuple[str, ...]) -> Example:
+    said = yaml.safe_load(template_of(source).render(templates=list(templates)))
+    return Example(
+        goal=said["goal"],
+        look=said["look"],
+        turns=tuple(_turn(entry) for entry in said["turns"]),
+    )
 
 
 def _opening(goal: str, look: str) -> str:

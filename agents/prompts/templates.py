@@ -1,7 +1,7 @@
 """Prompt templates: read from their files, strict about what they know."""
 
 from dataclasses import fields
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any, TypeVar
 
@@ -12,6 +12,7 @@ T = TypeVar("T")
 _JINJA = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 
 
+@lru_cache(maxsize=256)
 def template_of(text: str) -> Template:
     """The template that a text is; a name that it does not get is an error, never a blank."""
     return _JINJA.from_string(text)
