@@ -3,6 +3,7 @@ grow.
 """
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from agents.decoding import ContextPolicy
 from agents.errors import ContextTooSmall
@@ -16,7 +17,7 @@ class ContextFull(Exception):
     """The transcript no longer fits and the context policy is `stop`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Turn:
     """What the agent said, and what came back."""
 
@@ -32,6 +33,11 @@ class Turn:
         if self.note is None:
             return self.answer
         return f"{self.answer}\n\n{note_prompts.at_once(self.note)}"
+
+    @cached_property
+    def messages(self) -> tuple[Message, Message]:
+        """As every later prompt has it."""
+        return Message("assistant", self.said), Message("user", self.heard)
 
 
 @dataclass(slots=True)
@@ -151,7 +157,7 @@ class ContextWindow:
         if carried := _carried(_notes(turns[: self.dropped])[self.forgotten :]):
             _append(messages, f"\n{carried}")
         for turn in turns[self.dropped :]:
-            messages += [Message("assistant", turn.said), Message("user", turn.heard)]
+            messages += turn.messages
         if tail:
             _append(messages, tail)
         return tuple(messages)
