@@ -2,23 +2,32 @@
 
     python -m tests.benchmarks.concurrency [--episodes 16] [--steps 8] [--rounds 3] [OVERRIDE ...]
 
-The same ReAct episodes in the same household games, three ways: by Groundling with 16 in flight, by
-Groundling with one, and by a plain loop as the reference implementations have it (one episode after
-the other, the whole chat sent at every turn, nothing else in flight). All three have the same
-prompts, the same greedy answers of the same length at most, no grammar, and the same server,
-started once. The games are played once before anything is timed, so that all find the same prompts
-in the server's prefix cache. Ratios are within a round; medians and, in brackets, least and
-greatest. Overrides choose another model or engine: model=... engine=attach engine.base_url=...
+The same ReAct episodes in the same household games, three ways: by Groundling with all in flight,
+by Groundling with one, and by a plain loop as the reference implementations have it (one episode
+after the other, one chat request a turn with the whole prompt, nothing else in flight). All three
+have the same prompts, greedy answers of the same length at most, no grammar, and the same server,
+started once. Its prefix cache is emptied before each of them, so that nobody finds there what
+another left: `/reset_prefix_cache`, which a server has that was started with
+VLLM_SERVER_DEV_MODE=1, as ours is here. One game is played first, untimed, to load what is loaded
+once. Each round has another of them first; ratios are within a round; medians and, in brackets,
+least and greatest. To reach: 6.
+
+The tokens say how much alike the work was: an answer that the token limit cuts is not sent to the
+world by Groundling, and is by the plain loop; and a batch of another make-up may decide a near tie
+otherwise. Overrides choose another model or engine: model=... engine=attach engine.base_url=...
 """
 
 import argparse
 import asyncio
 import io
+import os
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import aiohttp
 from rich.console import Console
 
 from agents.commands.configure import composed
@@ -28,10 +37,7 @@ from agents.prompts import THOUGHT_ANSWER, PromptSet
 from conf.schema import RunConfig
 from envs.world import Affordances, Task, TaskSet
 from grammars.actions import THINK_PREFIX
-from inference.client import ServerClient
 from inference.engine import Message
-from inference.renderer import Renderer
-from inference.resolve import resolve
 from inference.shared import shared
 from tests.benchmarks.scienceworld_jvm import spread
 
@@ -41,12 +47,17 @@ BASE = (
 )
 
 
+AT_ONCE, SINGLY, PLAIN = "at once", "one after the other", "plain loop"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timed:
     """One way to play all episodes."""
 
     seconds: float
     steps: int
+    tokens: int
+    """Generated."""
 
 
 async def by_groundling(config: RunConfig, tasks: TaskSet, at_once: int) -> Timed:
@@ -56,24 +67,30 @@ async def by_groundling(config: RunConfig, tasks: TaskSet, at_once: int) -> Time
         began = time.perf_counter()
         await evaluate(replace(config, concurrency=at_once), tasks, store, quiet)
         seconds = time.perf_counter() - began
-        return Timed(seconds=seconds, steps=sum(len(row.scores) for row in store.rows))
+        return Timed(
+            seconds=seconds,
+            steps=sum(len(row.scores) for row in store.rows),
+            tokens=sum(row.generated_tokens for row in store.rows),
+        )
 
 
 class PlainLoop:
     """ReAct as a loop over games and turns."""
 
-    def __init__(self, config: RunConfig, client: ServerClient, renderer: Renderer) -> None:
+    def __init__(self, config: RunConfig, url: str, session: aiohttp.ClientSession) -> None:
         self._config = config
-        self._client = client
-        self._renderer = renderer
+        self._url = f"{url}/v1/chat/completions"
+        self._session = session
         self._prompts = PromptSet.load("household")
+        self._tokens = 0
 
     async def play(self, tasks: TaskSet) -> Timed:
         """All games, one after the other."""
-        began, steps = time.perf_counter(), 0
+        began, steps, self._tokens = time.perf_counter(), 0, 0
         for task in tasks.tasks:
             steps += await self._episode(tasks, task)
-        return Timed(seconds=time.perf_counter() - began, steps=steps)
+        seconds = time.perf_counter() - began
+        return Timed(seconds=seconds, steps=steps, tokens=self._tokens)
 
     async def _episode(self, tasks: TaskSet, task: Task) -> int:
         env = tasks.make(task, Affordances.NONE)
@@ -96,12 +113,32 @@ class PlainLoop:
 
     async def _say(self, messages: list[Message], *, may_think: bool) -> str:
         decoding = self._config.decoding
-        most = decoding.max_thought_tokens if may_think else decoding.max_action_tokens
-        answer = await self._client.complete(
-            self._renderer.render(tuple(messages)),
-            {"max_tokens": most, "temperature": 0.0, "stop": ["\n"]},
-        )
-        return answer.completion.text.strip()
+        body = {
+            "model": self._config.model.name,
+            "messages": [asdict(message) for message in messages],
+            "max_tokens": decoding.max_thought_tokens if may_think else decoding.max_action_tokens,
+            "temperature": 0.0,
+            "stop": ["\n"],
+        }
+        async with self._session.post(self._url, json=body, raise_for_status=True) as response:
+            answer = await response.json()
+        self._tokens += answer["usage"]["completion_tokens"]
+        return str(answer["choices"][0]["message"]["content"]).strip()
+
+
+async def forget_prefixes(url: str, session: aiohttp.ClientSession) -> None:
+    """Empty the server's prefix cache; it refuses for as long as a request holds a block."""
+    for _ in range(20):
+        async with session.post(f"{url}/reset_prefix_cache") as response:
+            if response.status != 200:
+                raise SystemExit(
+                    f"{url}/reset_prefix_cache: HTTP {response.status}; start the server with"
+                    " VLLM_SERVER_DEV_MODE=1 in its environment"
+                )
+            if (await response.json())["success"]:
+                return
+        await asyncio.sleep(0.2)
+    raise SystemExit(f"{url}/reset_prefix_cache: its cache is in use; is it answering others?")
 
 
 async def measure(options: argparse.Namespace, overrides: list[str]) -> list[dict[str, Timed]]:
@@ -109,24 +146,31 @@ async def measure(options: argparse.Namespace, overrides: list[str]) -> list[dic
     words = [*BASE, *overrides, f"env.limit={options.episodes}", f"env.max_steps={options.steps}"]
     config = composed([*words, f"env.variations={options.episodes}"])
     tasks: TaskSet = config.env.open(options.episodes)
+    one: TaskSet = replace(config.env, limit=1).open(1)
     rounds = []
     with TemporaryDirectory() as log_dir:
-        async with shared(config.engine, Path(log_dir)) as spec:
+        async with (
+            shared(config.engine, Path(log_dir)) as spec,
+            spec.open(config.model, Path(log_dir)) as engine,
+            aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=600)) as session,
+        ):
             config = replace(config, engine=spec)
-            await by_groundling(config, tasks, options.episodes)  # fills the prefix cache
-            async with spec.open(config.model, Path(log_dir)) as engine:
-                url = engine.card.setting["base_url"]
-                renderer = Renderer(resolve(config.model).directory, config.model.prompt)
-                async with ServerClient(url, config.model.name) as client:
-                    plain = PlainLoop(config, client, renderer)
-                    for number in range(options.rounds):
-                        ways = {
-                            "at once": lambda: by_groundling(config, tasks, options.episodes),
-                            "one after the other": lambda: by_groundling(config, tasks, 1),
-                            "plain loop": lambda: plain.play(tasks),
-                        }
-                        order = list(ways) if number % 2 else list(reversed(ways))
-                        rounds.append({name: await ways[name]() for name in order})
+            url = engine.card.setting["base_url"]
+            plain = PlainLoop(config, url, session)
+            ways: dict[str, Callable[[], Awaitable[Timed]]] = {
+                AT_ONCE: lambda: by_groundling(config, tasks, options.episodes),
+                SINGLY: lambda: by_groundling(config, tasks, 1),
+                PLAIN: lambda: plain.play(tasks),
+            }
+            await by_groundling(config, one, 1)
+            one.close()
+            for number in range(options.rounds):
+                first = number % len(ways)
+                timed = {}
+                for name in [*list(ways)[first:], *list(ways)[:first]]:
+                    await forget_prefixes(url, session)
+                    timed[name] = await ways[name]()
+                rounds.append(timed)
     tasks.close()
     return rounds
 
@@ -140,15 +184,19 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=8, help="of each episode, at most")
     parser.add_argument("--rounds", type=int, default=3)
     options, overrides = parser.parse_known_args()
+    os.environ["VLLM_SERVER_DEV_MODE"] = "1"
     rounds = asyncio.run(measure(options, overrides))
     print(f"{options.episodes} episodes, {len(rounds)} rounds: median [least, greatest]")
-    for name in ("at once", "one after the other", "plain loop"):
-        seconds = [each[name].seconds for each in rounds]
-        steps = [each[name].steps / each[name].seconds for each in rounds]
-        print(f"{name:<22}{spread(seconds, '.1f')} s, {spread(steps, '.2f')} steps/s")
-    for name in ("one after the other", "plain loop"):
-        ratios = [each[name].seconds / each["at once"].seconds for each in rounds]
-        print(f"{name + ' / at once':<34}{spread(ratios, '.1f')}")
+    for name in (AT_ONCE, SINGLY, PLAIN):
+        timed = [each[name] for each in rounds]
+        print(
+            f"{name:<20}{spread([way.seconds for way in timed], '.1f')} s,"
+            f" {spread([way.steps / way.seconds for way in timed], '.2f')} steps/s,"
+            f" {spread([float(way.tokens) for way in timed], '.0f')} tokens"
+        )
+    for name in (SINGLY, PLAIN):
+        ratios = [each[name].seconds / each[AT_ONCE].seconds for each in rounds]
+        print(f"{name + ' / ' + AT_ONCE:<32}{spread(ratios, '.1f')}")
 
 
 if __name__ == "__main__":

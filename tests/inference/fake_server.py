@@ -93,7 +93,9 @@ class _Server:
             and request.headers.get("Authorization") != f"Bearer {self.options.key}"
         ):
             return web.json_response({"error": "Unauthorized"}, status=401)
-        entries = [{"id": name, "max_model_len": CONTEXT} for name in self.options.names]
+        entries = [
+            {"id": name, "max_model_len": self.options.context} for name in self.options.names
+        ]
         return web.json_response({"data": entries})
 
     async def tokenize(self, request: web.Request) -> web.Response:
@@ -158,6 +160,20 @@ class _Server:
             return self.answer("ZQ123" if order.startswith("What is") else "go north", body)
         return self.answer("The capital of France is Paris.", body)
 
+    async def chat(self, request: web.Request) -> web.Response:
+        """Free text, whatever is asked."""
+        self.note("chats", {"body": await request.json()})
+        return web.json_response(
+            {
+                "choices": [{"message": {"role": "assistant", "content": "go north"}}],
+                "usage": {"completion_tokens": len("go north")},
+            }
+        )
+
+    async def reset(self, request: web.Request) -> web.Response:
+        self.note("resets", {"at": time.time()})
+        return web.json_response({"success": True})
+
     def scores(self, body: dict[str, list[int]]) -> web.Response:
         assert "structured_outputs" not in body, "scores are wanted without a grammar"
         if "unscored" in "".join(map(chr, body["prompt"][0])):  # type: ignore[call-overload]
@@ -208,6 +224,7 @@ def main() -> None:
     parser.add_argument("--state", type=Path, required=True)
     parser.add_argument("--names", nargs="+", default=[NAME])
     parser.add_argument("--key", default="")
+    parser.add_argument("--context", type=int, default=CONTEXT, help="in tokens")
     parser.add_argument("--ignores-grammars", action="store_true")
     parser.add_argument("--refuses", default="", help="refuse grammars that hold this")
     parser.add_argument("--loads", type=float, default=0.0, help="seconds of HTTP 503 at first")
@@ -226,6 +243,8 @@ def main() -> None:
             web.get("/v1/models", server.models),
             web.post("/tokenize", server.tokenize),
             web.post("/v1/completions", server.complete),
+            web.post("/v1/chat/completions", server.chat),
+            web.post("/reset_prefix_cache", server.reset),
         ]
     )
     web.run_app(app, host="127.0.0.1", port=options.port, print=None, shutdown_timeout=0.1)
