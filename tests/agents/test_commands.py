@@ -82,7 +82,10 @@ def test_a_report_of_no_run_folder_is_one_line(
         (["model=local"], "model.path"),
         (["model=local", "model.path=/nonexistent"], "/nonexistent"),
         (["engine=attach"], "engine.base_url"),
-        (["engine=attach", "engine.base_url=http://127.0.0.1:9"], "nobody answers"),
+        (
+            ["engine=attach", "engine.base_url=http://127.0.0.1:9", "engine.start_timeout_s=0"],
+            "nobody answers",
+        ),
         (["engine=scripted", "engine.script=/nonexistent.yaml"], "/nonexistent.yaml"),
     ],
 )
