@@ -12,9 +12,10 @@ VLLM_SERVER_DEV_MODE=1, as ours is here. One game is played first, untimed, to l
 once. Each round has another of them first; ratios are within a round; medians and, in brackets,
 least and greatest. To reach: 6.
 
-The tokens say how much alike the work was: an answer that the token limit cuts is not sent to the
-world by Groundling, and is by the plain loop; and a batch of another make-up may decide a near tie
-otherwise. Overrides choose another model or engine: model=... engine=attach engine.base_url=...
+Tokens said, and tokens read that were not in the cache, tell how much alike the work was: an answer
+that the token limit cuts is not sent to the world by Groundling, and is by the plain loop; and a
+batch of another make-up may decide a near tie otherwise.
+Overrides choose another model or engine: model=... engine=attach engine.base_url=...
 """
 
 import argparse
@@ -22,10 +23,11 @@ import asyncio
 import io
 import os
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import aiohttp
 from rich.console import Console
@@ -58,6 +60,8 @@ class Timed:
     steps: int
     tokens: int
     """Generated."""
+    read: int = 0
+    """Tokens of prompts that the server did not find in its prefix cache."""
 
 
 async def by_groundling(config: RunConfig, tasks: TaskSet, at_once: int) -> Timed:
@@ -71,6 +75,7 @@ async def by_groundling(config: RunConfig, tasks: TaskSet, at_once: int) -> Time
             seconds=seconds,
             steps=sum(len(row.scores) for row in store.rows),
             tokens=sum(row.generated_tokens for row in store.rows),
+            read=sum(row.prompt_tokens - row.cached_tokens for row in store.rows),
         )
 
 
@@ -82,15 +87,16 @@ class PlainLoop:
         self._url = f"{url}/v1/chat/completions"
         self._session = session
         self._prompts = PromptSet.load("household")
-        self._tokens = 0
+        self._tokens = self._read = 0
 
     async def play(self, tasks: TaskSet) -> Timed:
         """All games, one after the other."""
-        began, steps, self._tokens = time.perf_counter(), 0, 0
+        self._tokens = self._read = steps = 0
+        began = time.perf_counter()
         for task in tasks.tasks:
             steps += await self._episode(tasks, task)
         seconds = time.perf_counter() - began
-        return Timed(seconds=seconds, steps=steps, tokens=self._tokens)
+        return Timed(seconds=seconds, steps=steps, tokens=self._tokens, read=self._read)
 
     async def _episode(self, tasks: TaskSet, task: Task) -> int:
         env = tasks.make(task, Affordances.NONE)
@@ -122,8 +128,15 @@ class PlainLoop:
         }
         async with self._session.post(self._url, json=body, raise_for_status=True) as response:
             answer = await response.json()
-        self._tokens += answer["usage"]["completion_tokens"]
+        usage = answer["usage"]
+        self._tokens += usage["completion_tokens"]
+        self._read += usage["prompt_tokens"] - cached_tokens(usage)
         return str(answer["choices"][0]["message"]["content"]).strip()
+
+
+def cached_tokens(usage: Mapping[str, Any]) -> int:
+    """Of the prompt; a server tells them if it was started to do so, and not where there are none."""
+    return int((usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0)
 
 
 async def forget_prefixes(url: str, session: aiohttp.ClientSession) -> None:
@@ -192,7 +205,8 @@ def main() -> None:
         print(
             f"{name:<20}{spread([way.seconds for way in timed], '.1f')} s,"
             f" {spread([way.steps / way.seconds for way in timed], '.2f')} steps/s,"
-            f" {spread([float(way.tokens) for way in timed], '.0f')} tokens"
+            f" tokens said {spread([float(way.tokens) for way in timed], '.0f')},"
+            f" read {spread([float(way.read) for way in timed], '.0f')}"
         )
     for name in (SINGLY, PLAIN):
         ratios = [each[name].seconds / each[AT_ONCE].seconds for each in rounds]

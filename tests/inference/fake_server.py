@@ -166,7 +166,7 @@ class _Server:
         return web.json_response(
             {
                 "choices": [{"message": {"role": "assistant", "content": "go north"}}],
-                "usage": {"completion_tokens": len("go north")},
+                "usage": {"prompt_tokens": 7, "completion_tokens": len("go north")},
             }
         )
 
