@@ -95,6 +95,10 @@ class Imitating:
     name: str = "scripted"
     opened: int = 0
 
+    @property
+    def at_once(self) -> int:
+        return 8
+
     def check(self, model: ModelSpec) -> str:
         return "answers by a rule"
 
