@@ -15,6 +15,7 @@ least and greatest. To reach: 6.
 Tokens said, and tokens read that were not in the cache, tell how much alike the work was: an answer
 that the token limit cuts is not sent to the world by Groundling, and is by the plain loop; and a
 batch of another make-up may decide a near tie otherwise.
+
 Overrides choose another model or engine: model=... engine=attach engine.base_url=...
 """
 
@@ -135,7 +136,7 @@ class PlainLoop:
 
 
 def cached_tokens(usage: Mapping[str, Any]) -> int:
-    """Of the prompt; a server tells them if it was started to do so, and not where there are none."""
+    """Of the prompt; told by a server that was started to tell, where there are any."""
     return int((usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0)
 
 
