@@ -34,7 +34,7 @@ async def test_a_frozen_engine_is_replaced_and_what_was_in_flight_is_sent_again(
         assert (second.text, second.mended) == ("hello", ("ServerGone",))
         assert (await first).text == "better now"
         assert (bench.engine.status().restarts, fake.starts) == (1, 2)
-        assert not psutil.pid_exists(frozen)
+        await until(lambda: not psutil.pid_exists(frozen))
 
 
 async def test_a_stopped_process_is_killed_and_replaced(fake: Fake, tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ async def test_a_stopped_process_is_killed_and_replaced(fake: Fake, tmp_path: Pa
         os.kill(stopped, signal.SIGSTOP)
         answer = await work
         assert (answer.mended, fake.starts) == (("ServerGone",), 2)
-        assert not psutil.pid_exists(stopped)
+        await until(lambda: not psutil.pid_exists(stopped))
 
 
 async def test_a_request_that_freezes_the_engine_each_time_is_given_up_and_named(
