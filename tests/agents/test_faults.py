@@ -209,7 +209,7 @@ def test_java_killed_in_a_run_costs_nothing_but_time(
     folder = tmp_path / "run"
     words = [
         *("run", "engine=random", "env=scienceworld", "env.tasks=[4-2]", "env.variations=4"),
-        *("env.max_steps=6", "concurrency=2", "decoding.actions=template", f"run_dir={folder}"),
+        *("env.max_steps=60", "concurrency=2", "decoding.actions=template", f"run_dir={folder}"),
     ]
     with killing(lambda child: child.name() == "java", folder / "episodes.jsonl") as killed:
         assert main(words) == 0
@@ -227,7 +227,13 @@ def test_a_world_worker_killed_in_a_run_costs_nothing_but_time(
     folder = tmp_path / "run"
     words = [
         *("run", "engine=random", "env=alfworld", "env.split=valid_seen", "env.engine=textworld"),
-        *("env.variations=1", "repeat=4", "env.max_steps=30", "concurrency=4", f"run_dir={folder}"),
+        *(
+            "env.variations=1",
+            "repeat=12",
+            "env.max_steps=30",
+            "concurrency=4",
+            f"run_dir={folder}",
+        ),
     ]
 
     def worker(child: psutil.Process) -> bool:
@@ -236,4 +242,4 @@ def test_a_world_worker_killed_in_a_run_costs_nothing_but_time(
     with killing(worker, folder / "episodes.jsonl") as killed:
         assert main(words) == 0
     assert killed
-    assert_played_over(folder, 24, "exit status -9")
+    assert_played_over(folder, 72, "exit status -9")
