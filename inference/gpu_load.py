@@ -1,13 +1,12 @@
 """How busy the visible GPUs are, by `nvidia-smi`, sampled by a thread of its own."""
 
-import os
-import shutil
-import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import fmean
+
+from inference.nvidia_smi import query
 
 SECONDS = 10.0
 """Between two samples; each starts a program."""
@@ -39,26 +38,13 @@ class GpuSampler:
 
     def sample(self) -> bool:
         """Look once; False where nothing can be seen."""
-        program = shutil.which("nvidia-smi")
-        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-        if program is None or (visible is not None and not visible.strip()):
-            return False
-        fields = "--query-gpu=utilization.gpu,memory.used"
-        chosen = ["-i", visible] if visible else []
+        rows = query("utilization.gpu", "memory.used")
         try:
-            answer = subprocess.run(
-                [program, fields, "--format=csv,noheader,nounits", *chosen],
-                capture_output=True,
-                text=True,
-                timeout=60,
-                check=False,
-            )
-            rows = [line.split(",") for line in answer.stdout.splitlines()]
             shares = [float(share) / 100 for share, _ in rows]
             used = [float(mebibytes) / 1024 for _, mebibytes in rows]
-        except (OSError, ValueError, subprocess.TimeoutExpired):
+        except ValueError:
             return False  # a part of a GPU says [N/A]
-        if answer.returncode != 0 or not rows:
+        if not rows:
             return False
         self._shares.append(fmean(shares))
         self._memory.append(sum(used))

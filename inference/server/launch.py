@@ -15,6 +15,7 @@ import psutil
 
 from inference.errors import ServerSetupError
 from inference.model import ResolvedModel
+from inference.nvidia_smi import query
 
 GRAMMAR_BACKEND = "guidance"
 """Never `auto`: an engine keeps the backend of its first request and fails the rest."""
@@ -274,28 +275,13 @@ def choose_device(wanted: str, gpus: tuple[Gpu, ...]) -> Device:
 
 
 def visible_gpus() -> tuple[Gpu, ...]:
-    """The GPUs that CUDA_VISIBLE_DEVICES leaves, in its order; none where there is no nvidia-smi.
-
-    Not asked of torch: that would hold some of the GPU's memory for as long as this process lives.
-    """
+    """The GPUs that CUDA_VISIBLE_DEVICES leaves, in its order; none without `nvidia-smi`."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "")
     program = shutil.which("nvidia-smi")
-    if program is None:
-        return ()
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if visible is not None and not visible.strip():
-        return ()
-    if visible and visible.startswith("MIG-"):
+    if program and visible.startswith("MIG-"):
         return _slices(program, visible.split(","))
-    query = [program, "--query-gpu=name,memory.free,memory.total", "--format=csv,noheader,nounits"]
-    if visible:
-        query += ["-i", visible]
-    answer = subprocess.run(query, capture_output=True, text=True, timeout=60, check=False)
-    if answer.returncode != 0:
-        return ()
-    rows = [line.rsplit(",", 2) for line in answer.stdout.splitlines() if line.count(",") >= 2]
-    return tuple(
-        Gpu(name=name.strip(), free=_gib(free), total=_gib(total)) for name, free, total in rows
-    )
+    rows = query("name", "memory.free", "memory.total")
+    return tuple(Gpu(name=name, free=_gib(free), total=_gib(total)) for name, free, total in rows)
 
 
 def _slices(program: str, names: list[str]) -> tuple[Gpu, ...]:

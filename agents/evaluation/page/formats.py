@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from agents.evaluation.loaded import LoadedRun
 from agents.evaluation.page.sheet import NOTHING, Sheet
-from agents.evaluation.page.sheets import success_of
 
 _LATEX = {
     **{each: f"\\{each}" for each in "&%$#_{}"},
@@ -118,7 +117,7 @@ def numbers(runs: Sequence[LoadedRun]) -> str:
         )
         for result in run.found:
             chance = run.random_result(result.kind)
-            interval = success_of(run, result)
+            interval = result.success
             writer.writerow(
                 (
                     *named,

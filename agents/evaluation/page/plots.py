@@ -16,7 +16,7 @@ from matplotlib.ticker import (
 from agents.evaluation.loaded import LoadedRun
 from agents.evaluation.page import svg
 from agents.evaluation.page.drawing import WIDE, Plot, colour, letter, plot
-from agents.evaluation.page.sheets import gives_points, mean_tokens, success_of
+from agents.evaluation.page.sheets import gives_points, mean_tokens
 from agents.evaluation.results import Result
 from agents.evaluation.row import EpisodeRow
 from agents.evaluation.statistics import Interval, mean_interval, outcomes_of
@@ -47,7 +47,7 @@ SUCCESS = Measure(
     written=PercentFormatter(1.0),
     of=lambda result: result.won_share or 0.0,
     of_row=lambda row: float(row.won),
-    interval=success_of,
+    interval=lambda run: run.overall.success,
 )
 POINTS = Measure(
     name="points",

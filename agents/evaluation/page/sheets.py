@@ -9,14 +9,13 @@ from agents.evaluation.gains import Gains
 from agents.evaluation.labels import common_model
 from agents.evaluation.loaded import LoadedRun
 from agents.evaluation.page.sheet import NOTHING, Column, Sheet, count, number, share
-from agents.evaluation.results import ALL, Result
+from agents.evaluation.results import Result
 from agents.evaluation.row import EpisodeRow
 from agents.evaluation.statistics import (
     Interval,
     mean_interval,
     outcomes_of,
     over_repeats,
-    success_interval,
     won,
 )
 
@@ -65,18 +64,11 @@ def _overview(run: LoadedRun, *, with_world: bool) -> Sequence[str]:
     return (
         *(run.letter, run.label, *([run.world] if with_world else [])),
         *(count(result.evaluated), count(result.not_evaluated)),
-        *(share(result.won_share), interval(success_of(run))),
+        *(share(result.won_share), interval(result.success)),
         *(number(result.clamped), score_interval(run)),
         *(share(chance.won_share if chance else None), number(result.steps)),
         *(count(mean_tokens(run)), number(_mean_of_tasks(run, lambda row: row.seconds), 0)),
     )
-
-
-def success_of(run: LoadedRun, result: Result | None = None) -> Interval | None:
-    """95% interval of the share won, 0 to 1; of a kind of tasks if its result is given."""
-    if result is None or result.kind == ALL:
-        return success_interval(outcomes_of(run.trials, run.world))
-    return result.success
 
 
 def score_interval(run: LoadedRun) -> str:
@@ -136,7 +128,7 @@ def _result(run: LoadedRun, result: Result, *, beside: bool) -> Sequence[str]:
     chance = run.random_result(result.kind)
     cells = [
         *(f"{result.kind} {result.name}".strip(), count(result.evaluated)),
-        *(count(result.not_evaluated), share(result.won_share), interval(success_of(run, result))),
+        *(count(result.not_evaluated), share(result.won_share), interval(result.success)),
         *(number(result.score), number(result.clamped), number(result.best)),
         *(count(result.failures), number(result.steps)),
         *(share(result.invalid_share), share(result.legal_share)),

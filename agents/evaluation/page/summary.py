@@ -7,7 +7,7 @@ from agents.evaluation.loaded import LoadedRun
 from agents.evaluation.page import compared
 from agents.evaluation.page.compared import Comparison, Group, probability
 from agents.evaluation.page.sheet import count, number, share
-from agents.evaluation.page.sheets import interval, mean_tokens, score_interval, success_of
+from agents.evaluation.page.sheets import interval, mean_tokens, score_interval
 
 SURE = 0.05
 """Below this an adjusted p is called a difference."""
@@ -47,7 +47,7 @@ def _headline(group: Group) -> str:
     best, overall = group.runs[0], group.runs[0].overall
     if not overall.evaluated:
         return "Nothing is evaluated yet."
-    won = f"{overall.won} of {overall.evaluated} won ({interval(success_of(best))})"
+    won = f"{overall.won} of {overall.evaluated} won ({interval(overall.success)})"
     if group.by_score:
         won += f", {number(overall.clamped)} points ({score_interval(best)})"
     if len(group.runs) == 1:
