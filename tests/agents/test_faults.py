@@ -196,7 +196,8 @@ def assert_played_over(folder: Path, episodes: int, message: str) -> None:
     rows = read_rows(folder)
     assert len(rows) == len({row.key for row in rows}) == episodes
     faults = read_faults(folder)
-    assert faults and {fault.boundary for fault in faults} == {"WorldFault"}
+    # None, if it was killed between two steps; what counts is that no episode is lost or scored.
+    assert {fault.boundary for fault in faults} <= {"WorldFault"}
     assert all(message in fault.message for fault in faults)
     hit = {fault.key for fault in faults}
     assert {row.key for row in rows if row.attempts > 1} == hit
@@ -208,13 +209,13 @@ def test_java_killed_in_a_run_costs_nothing_but_time(
 ) -> None:
     folder = tmp_path / "run"
     words = [
-        *("run", "engine=random", "env=scienceworld", "env.tasks=[4-2]", "env.variations=4"),
-        *("env.max_steps=60", "concurrency=2", "decoding.actions=template", f"run_dir={folder}"),
+        *("run", "engine=random", "env=scienceworld", "env.tasks=[4-2]", "env.variations=8"),
+        *("env.max_steps=20", "concurrency=2", "decoding.actions=template", f"run_dir={folder}"),
     ]
     with killing(lambda child: child.name() == "java", folder / "episodes.jsonl") as killed:
         assert main(words) == 0
     assert killed
-    assert_played_over(folder, 4, "exit status -9")
+    assert_played_over(folder, 8, "exit status -9")
 
 
 def test_a_world_worker_killed_in_a_run_costs_nothing_but_time(
