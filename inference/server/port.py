@@ -35,8 +35,15 @@ class ReservedPort:
         """
         named = _named(wanted) if wanted else None
         self._block = _free_block()
-        self._held = [held for held in (self._block, named) if held] or [_named(0)]
-        self.number: int = self._held[-1].getsockname()[1]
+        self._keep([held for held in (self._block, named) if held] or [_named(0)])
+
+    def share(self) -> "ReservedPort":
+        """The same port once more: it is ours until every share is released."""
+        other = object.__new__(ReservedPort)
+        other._block = self._block.dup() if self._block else None
+        own = [held.dup() for held in self._held if held is not self._block]
+        other._keep([held for held in (other._block, *own) if held])
+        return other
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -46,9 +53,13 @@ class ReservedPort:
         return {"VLLM_PORT": str(self._block.getsockname()[1] + 1)}
 
     def release(self) -> None:
-        """Others may have it."""
+        """Others may have it, once no other share is held."""
         for held in self._held:
             held.close()
+
+    def _keep(self, held: list[socket.socket]) -> None:
+        self._held = held
+        self.number: int = held[-1].getsockname()[1]
 
 
 def _free_block() -> socket.socket | None:

@@ -62,14 +62,15 @@ class Start:
     start_timeout_s: float = 900.0
     request_timeout_s: float = 600.0
 
-    async def __call__(self) -> RunningServer:
-        """Start, wait and test.
+    async def __call__(self, on: ReservedPort | None = None) -> RunningServer:
+        """Start, wait and test; `on` a port that an earlier start had, which is given back with the
+        server, or else on one of its own.
 
         Raises:
             ServerSetupError: it did not come up or failed a test; nothing of it is left.
         """
         for clashes in range(_PORT_CLASHES):
-            server = self._begin()
+            server = self._begin(on if on and not clashes else ReservedPort(self.port))
             try:
                 await wait_until_healthy(server.client, server.process, self.start_timeout_s)
                 await find_model(server.client, self.served_name)
@@ -87,8 +88,7 @@ class Start:
                 return replace(server, warm_s=took)
         raise AssertionError("the last start returns or raises")
 
-    def _begin(self) -> RunningServer:
-        port = ReservedPort(self.port)
+    def _begin(self, port: ReservedPort) -> RunningServer:
         try:
             environment = {**self.environment, **port.environment}
             process = ServerProcess(self.command(port.number), environment, self.log)

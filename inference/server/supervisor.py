@@ -2,18 +2,19 @@
 
 The supervisor goes by the end of the process, never by its exit code: vLLM exits with 0 when its
 engine died. A server that lives but does not work is found by the requests that fail on it
-(`lost`), and one whose engine hangs by a token that does not come (`liveness`).
+(`lost`), and one whose engine hangs by a token that does not come (`liveness`). A successor answers
+where its predecessor did: others may be attached to it.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from inference.client import ServerClient
 from inference.engine import EngineStatus
 from inference.errors import EngineFault, ServerSetupError
 from inference.server.liveness import until_hung
-from inference.server.start import RunningServer
+from inference.server.start import RunningServer, Start
 
 _FIRST_PAUSE_S = 1.0
 _LONGEST_PAUSE_S = 30.0
@@ -26,15 +27,15 @@ class Supervisor:
 
     def __init__(
         self,
-        start: Callable[[], Awaitable[RunningServer]],
+        start: Start,
         first: RunningServer,
         max_restarts: int,
         liveness_s: float,
     ) -> None:
-        """`start` gives a ready server, or raises ServerSetupError and leaves nothing behind; the
-        `first` is watched from now on, until `close`.
-        """
+        """`first` is watched from now on, until `close`; `start` gives its successors."""
         self._start = start
+        self._port = first.port.share()
+        """Held also while there is no server."""
         self.warm_s = first.warm_s
         """Seconds that each grammar took at the first start, by digest."""
         self._max_restarts = max_restarts
@@ -120,6 +121,7 @@ class Supervisor:
             await self._publish(None)
             if self._owned is not None:
                 await self._owned.stop()
+            self._port.release()
 
     async def _watch(self) -> None:
         try:
@@ -164,9 +166,13 @@ class Supervisor:
             self._restarts += 1
             await asyncio.sleep(pause)
             try:
-                return await self._start()
+                server = await self._start(self._port.share())
             except ServerSetupError as error:
                 last_words = str(error)
+            else:
+                self._port.release()
+                self._port = server.port.share()
+                return server
         self._failure = (
             f"the server was gone and {self._restarts_in_a_row} restarts in a row did not "
             f"help; it last said: {last_words}"
@@ -181,7 +187,7 @@ class Supervisor:
 
 @asynccontextmanager
 async def supervised(
-    starts: Sequence[Callable[[], Awaitable[RunningServer]]],
+    starts: Sequence[Start],
     max_restarts: int,
     liveness_s: float,
 ) -> AsyncIterator[tuple[Supervisor, ...]]:

@@ -43,6 +43,20 @@ def test_a_block_is_free_again_when_its_server_is_gone() -> None:
     second.release()
 
 
+def test_a_port_is_ours_until_every_share_of_it_is_released() -> None:
+    first = ReservedPort(0)
+    share = first.share()
+    assert (share.number, share.environment) == (first.number, first.environment)
+    first.release()
+    other = ReservedPort(0)
+    assert other.number != share.number
+    share.release()
+    again = ReservedPort(0)
+    assert again.number == share.number
+    for port in (other, again):
+        port.release()
+
+
 def test_jobs_on_one_node_begin_to_search_at_places_of_their_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

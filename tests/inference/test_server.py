@@ -47,7 +47,7 @@ async def test_a_server_killed_under_its_requests_is_replaced_and_all_are_answer
         assert await work == ["better now"]
         status = bench.engine.status()
         assert (status.state, status.restarts, fake.starts) == ("ready", 1, 2)
-        assert (await bench.supervisor.client()).base_url != first
+        assert (await bench.supervisor.client()).base_url == first, "others are attached there"
 
 
 async def test_a_server_that_dies_idle_is_back_before_the_next_request(
@@ -200,6 +200,18 @@ async def test_a_fixed_port_in_use_is_one_line_that_names_the_setting(
             async with served(fake, tmp_path / "server.log", port=port):
                 pass
     assert fake.starts == 0
+
+
+async def test_while_a_server_is_away_nobody_gets_its_port(fake: Fake, tmp_path: Path) -> None:
+    async with served(fake, tmp_path / "server.log") as bench:
+        first = (await bench.supervisor.client()).base_url
+        for deaths in (1, 2):
+            os.kill(_server_pid(fake), signal.SIGKILL)
+            await until(lambda: bench.engine.status().restarts == deaths)  # noqa: B023
+            newcomer = ReservedPort(0)
+            assert await _answers(bench, "say hello") == ["hello"]
+            newcomer.release()
+            assert (await bench.supervisor.client()).base_url == first
 
 
 def test_a_reserved_port_is_nobody_elses_until_a_server_listens_on_it() -> None:
