@@ -98,9 +98,9 @@ class ServerClient:
         # A router may not know the path, which is an answer too.
         return status is not None and status < 500
 
-    async def tokens_so_far(self) -> float | None:
+    async def tokens_so_far(self, within_s: float = GLANCE_S) -> float | None:
         """Tokens that the engine has read and said since its start; None where it does not say."""
-        found = _TOKENS.findall(await self._exchange.text("/metrics") or "")
+        found = _TOKENS.findall(await self._exchange.text("/metrics", within_s) or "")
         return sum(map(float, found)) if found else None
 
     async def models(self) -> tuple[ServedModel, ...]:

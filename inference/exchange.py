@@ -72,11 +72,11 @@ class Exchange:
         except (aiohttp.ClientError, TimeoutError, ConnectionError):
             return None
 
-    async def text(self, path: str) -> str | None:
-        """What a path says; None where it does not."""
+    async def text(self, path: str, within_s: float = GLANCE_S) -> str | None:
+        """What a path says; None where it does not in time."""
         if self._session.closed:
             return None
-        timeout = aiohttp.ClientTimeout(total=GLANCE_S)
+        timeout = aiohttp.ClientTimeout(total=within_s)
         try:
             async with self._session.get(self._base_url + path, timeout=timeout) as response:
                 return await response.text() if response.status == 200 else None

@@ -120,6 +120,9 @@ class Episode:
     unspent_calls: tuple[ModelCall, ...] = ()
     plans: tuple[PlanRecord, ...] = ()
     """Every plan that was written, in order: the first, then its revisions."""
+    last_failure: str = ""
+    """How the last plan failed, where none was written after it (`gave_up`): each other one's
+    failure is the `reason` of its revision."""
     reflections: tuple[ReflectionRecord, ...] = ()
     """Every note that was asked for, in order."""
     memory_before: str = ""
@@ -173,6 +176,7 @@ class Episode:
             reflections=tuple(
                 ReflectionRecord.from_json(record) for record in data.get("reflections", ())
             ),
+            last_failure=data.get("last_failure", ""),
             first_screenshot=data.get("first_screenshot", ""),
             memory_before=data.get("memory_before", ""),
             memory_after=data.get("memory_after", ""),

@@ -51,21 +51,21 @@ class Cause(StrEnum):
     PLAN_NOT_TAKEN = "plan: not taken"
     """A plan was `rejected`: cut short, or not what was asked for."""
     PLAN_SYNTAX = "plan: syntax"
-    """A plan was revised because of a `SyntaxError`, or spoke Python that the sandbox does not."""
+    """A plan failed with a `SyntaxError`, or spoke Python that the sandbox does not."""
     PLAN_NAME = "plan: unknown name"
-    """A plan was revised because of a `NameError` or `UnboundLocalError`."""
+    """A plan failed with a `NameError` or `UnboundLocalError`."""
     PLAN_ERROR = "plan: other error"
-    """A plan was revised because of any other error of Python."""
+    """A plan failed with any other error of Python."""
     PLAN_LIMIT = "plan: limit"
     """A plan was stopped at a limit of the sandbox."""
     PLAN_ASSERTION = "plan: assertion"
-    """A plan was revised because it found its own expectation broken; of lists in words: because a
-    command was refused, repeated in vain, or the model called itself stuck."""
+    """A plan found its own expectation broken; under one in words a command was refused or repeated
+    in vain, or the model called itself stuck."""
     PLAN_ENDED = "plan: ended without success"
     """A plan ran to its end and the task was not done."""
     PLAN_OVER = "plan: not recorded how it ended"
-    """The agent had nothing more to do (stop reason `gave_up`) after a plan that ran and was not
-    revised: only the record of a revision says how the plan before it failed."""
+    """The agent had nothing more to do (stop reason `gave_up`) after a plan that ran, in a record
+    of a version that did not keep how the last plan failed."""
     CONTEXT = "context truncated"
     """Turns were missing from a prompt (`dropped_turns`), or the transcript outgrew the context
     (stop reason `context_full`)."""
@@ -124,9 +124,7 @@ def _by_end(episode: Episode, evidence: Mapping[Cause, str]) -> Cause:
 
 
 def _last_plan(episode: Episode) -> Cause:
-    """Why the agent had nothing more to do, as far as it is recorded: a plan that was run tells how
-    it failed only in the record of the next.
-    """
+    """Why the agent had nothing more to do."""
     if episode.plans and episode.plans[-1].rejected:
         return Cause.PLAN_NOT_TAKEN
     failed = _failed_plans(episode)
@@ -173,12 +171,13 @@ _UNSUPPORTED = "the sandbox "
 
 
 def _failed_plans(episode: Episode) -> list[Cause]:
-    """How each plan failed that was run and then revised, in order."""
-    return [
+    """How each plan failed that was run, in order."""
+    revised = [
         _plan_cause(after.reason)
         for before, after in pairwise(episode.plans)
         if before.rejected is None and after.reason and not after.criticised
     ]
+    return [*revised, *([_plan_cause(episode.last_failure)] if episode.last_failure else [])]
 
 
 def _plan_cause(reason: str) -> Cause:

@@ -85,7 +85,7 @@ async def rollout(
         plans: list[PlanRecord] = []
         recalled: dict[str, None] = {}
         first_prompt: tuple[Message, ...] = ()
-        stop = StopReason.MAX_STEPS
+        stop, last_failure = StopReason.MAX_STEPS, ""
         while len(steps) < limits.max_steps:
             try:
                 decision = await planner.decide(transcript)
@@ -97,7 +97,7 @@ async def rollout(
             recalled.update(dict.fromkeys(decision.recalled))
             first_prompt = first_prompt or decision.prompt
             if decision.kind is DecisionKind.STOP:
-                stop = StopReason.GAVE_UP
+                stop, last_failure = StopReason.GAVE_UP, decision.text
                 break
             if decision.kind is DecisionKind.THINK:
                 thoughts.append(decision.text)
@@ -142,6 +142,7 @@ async def rollout(
         unspent_thoughts=tuple(thoughts),
         unspent_calls=tuple(calls),
         plans=tuple(plans),
+        last_failure=last_failure,
         reflections=hindsight.records if hindsight else (),
         memory_before=hindsight.before if hindsight else "",
         memory_after=hindsight.after() if hindsight else "",

@@ -60,6 +60,9 @@ def tell(episode: Episode, *, prompts: bool) -> Iterator[Text]:
     yield from _spoken(episode.unspent_calls)
     for thought in episode.unspent_thoughts:
         yield from _block(thought, THOUGHT)
+    if episode.last_failure:
+        yield Text(f"{INDENT}plan {len(episode.plans)} told:", PLAN)
+        yield from _block(episode.last_failure, FAINT)
     for record in notes:
         yield from _note(record)
     yield _outcome(episode)

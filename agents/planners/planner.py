@@ -168,7 +168,8 @@ class Decision:
 
     kind: DecisionKind
     text: str
-    """The model's text without surrounding blanks, nothing else changed."""
+    """The model's text without surrounding blanks, nothing else changed; of a stop what became of
+    the last plan, in the words in which another one would have been asked for."""
     rejected: Rejection | None = None
     """Why the text is not sent to the world; a thought that was cut short stays a thought."""
     calls: tuple[ModelCall, ...]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from inference.client import ServerClient
 from inference.errors import EngineFault, RequestError
+from inference.exchange import GLANCE_S
 
 _LOOKS = 4
 """In the time after which silence is looked into."""
@@ -25,10 +26,11 @@ async def makes_tokens(client: ServerClient, question: Sequence[int], within_s: 
     """Ask for one token. Behind many long answers it may come late without any fault, so tokens of
     others, read or said, count as well.
     """
-    before = await client.tokens_so_far()
+    glance_s = min(GLANCE_S, within_s)
+    before = await client.tokens_so_far(glance_s)
     try:
         await client.complete(question, {"max_tokens": 1, "temperature": 0.0}, within_s=within_s)
     except (EngineFault, RequestError):
-        after = await client.tokens_so_far()
+        after = await client.tokens_so_far(glance_s)
         return before is not None and after is not None and after > before
     return True

@@ -340,7 +340,7 @@ def test_a_stopped_run_says_how_to_go_on_and_leaves_no_process(
     )
     script = tmp_path / "script.json"
     script.write_text("[]")
-    words = ["run", *sweep, *run_words(folder, script)[1:]]
+    words = ["run", *sweep, *run_words(folder, script)[1:], "grace_s=1"]
     with subprocess.Popen(
         ["sh", "-c", f'{shell} "$@"', "sh", sys.executable, program, *words],
         stdout=subprocess.PIPE,

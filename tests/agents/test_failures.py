@@ -146,7 +146,12 @@ def test_an_agent_that_gave_up_has_the_last_of_its_plans_to_thank() -> None:
 
     assert primary(PLAN, asserted, ended) is Cause.PLAN_ENDED
     assert primary(PLAN, ended, cut) is Cause.PLAN_NOT_TAKEN
-    assert primary(PLAN) is Cause.PLAN_OVER
+    assert primary(PLAN) is Cause.PLAN_OVER, "of a version that kept only what a revision was told"
+    gave_up = episode([], StopReason.GAVE_UP, [PLAN, asserted])
+    told = failure_of(replace(gave_up, last_failure="NameError: no 'x'"), remembers=False)
+    assert told is not None
+    assert told.primary is Cause.PLAN_NAME
+    assert told.causes == (Cause.PLAN_NAME, Cause.PLAN_ASSERTION)
     repeated = causes([], StopReason.GAVE_UP, plans=[PLAN, cut, asserted])
     assert repeated[0] is Cause.PLAN_ASSERTION
     found = failure_of(episode([], StopReason.GAVE_UP, [PLAN, cut, asserted]), remembers=False)

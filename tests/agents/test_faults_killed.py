@@ -8,6 +8,7 @@ import tempfile
 import textwrap
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -44,9 +45,9 @@ PROGRAM = """
             if self.begun is not None:
                 os.close(self.begun)
                 self.begun = None
-            line = json.dumps({"id": request.id, "prompt": told(request.messages)}) + "\\n"
+            line = json.dumps({"id": request.id, "prompt": told(request.messages)})
             with self.log.open("ab", buffering=0) as file:
-                file.write(line.encode())
+                file.write(f"\\n{line}\\n".encode())
             await asyncio.sleep(0.002)
             return await super().generate(request)
 
@@ -122,11 +123,14 @@ def alive(temporary: Path) -> list[list[str]]:
 
 
 def asked(log: Path) -> dict[str, set[str]]:
-    """Every prompt that was ever sent, by the id of its request."""
+    """Every prompt that was ever sent, by the id of its request. A line that a kill cut short is of
+    one that was not.
+    """
     prompts: dict[str, set[str]] = {}
     for line in log.read_text().splitlines():
-        entry = json.loads(line)
-        prompts.setdefault(entry["id"], set()).add(entry["prompt"])
+        with suppress(json.JSONDecodeError):
+            entry = json.loads(line)
+            prompts.setdefault(entry["id"], set()).add(entry["prompt"])
     return prompts
 
 

@@ -191,6 +191,7 @@ EPISODE = Episode(
             kind=NoteKind.SWEET, step=1, text="Doors help.", rejected=None, call=call("n", "")
         ),
     ),
+    last_failure="no window",
     memory_before="abc",
     seconds=9.0,
 )
@@ -217,6 +218,7 @@ def test_everything_that_happened_is_told_where_it_happened() -> None:
         *("     and so on", "     Too long.", "     plan 1 told at step 1:", "     no door"),
         *("     plan 2 (typed)", "     -    go('door')", "     +    go('window')"),
         *("  3  > sing", "     What?", "     not understood"),
+        *("     plan 2 told:", "     no window"),
     ]
     places: list[int] = []
     for begin in expected:

@@ -81,9 +81,10 @@ def _events(
     if not episode.steps:
         yield from _reflections(episode.reflections, 0)
     yield from _plans(episode.plans, len(episode.steps))
-    if episode.unspent_calls or episode.unspent_thoughts:
+    if episode.unspent_calls or episode.unspent_thoughts or episode.last_failure:
         yield {
             "type": "rest",
+            "failure": episode.last_failure,
             "thoughts": list(episode.unspent_thoughts),
             "questions": _questions(episode.unspent_calls, prompts),
         }

@@ -67,6 +67,8 @@ class EpisodePlanner:
         self._written = 0
         self._tried: list[Tried] = []
         self._actions = 0
+        self._failed = ""
+        """How the last plan failed that was run, if none was written after it."""
         self._prompt: tuple[Message, ...] = ()
         self._recalled: tuple[str, ...] = ()
         """Notes in the prompts of plans written since the last command."""
@@ -84,7 +86,7 @@ class EpisodePlanner:
         recalled, self._recalled = self._recalled, ()
         return Decision(
             kind=DecisionKind.STOP if command is None else DecisionKind.ACT,
-            text=command or "",
+            text=self._failed if command is None else command,
             calls=tuple(calls),
             prompt=self._prompt,
             plans=tuple(plans),
@@ -132,6 +134,7 @@ class EpisodePlanner:
                 if failure and plan.accepted:
                     start = await self._start_from(messages, failure, plan.text)
                 self._note(plan, failure, start)
+                self._failed = ""
                 if not plan.accepted:
                     continue
                 ended = failure is not None and failure.step is None
@@ -143,6 +146,7 @@ class EpisodePlanner:
                     outcome = await session.run(plan.text)
                     failure = failure_of(outcome, plan.text, agent)
                 self._tried.append(Tried(plan=plan.text, answers=plan.answers, step=failure.step))
+                self._failed = failure.reason
 
     def _lacking(self, agent: WorldAgent, example: PlanExample | None) -> str:
         """A slot of the worked example in which nothing can stand here; empty if there is none.

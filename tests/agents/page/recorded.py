@@ -173,6 +173,7 @@ def full(task: str = "c/0") -> Episode:
         memory_before="aaaa",
         memory_after="bbbb",
         unspent_thoughts=("think: too late",),
+        last_failure="It ran to its end.",
     )
 
 

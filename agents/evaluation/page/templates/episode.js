@@ -72,7 +72,9 @@ const SHOWN = {
       make("p", { class: "observation" }, event.text), questionsOf(event.questions));
   },
   rest(event) {
-    return aside(make("strong", {}, "After the last action"), event.thoughts.map((text) => make("p", { class: "thought" }, text)), questionsOf(event.questions));
+    return aside(make("strong", {}, "After the last action"), event.thoughts.map((text) => make("p", { class: "thought" }, text)),
+      event.failure && make("p", { class: "tags" }, tag("the last plan failed, and no other could be written", "lost")),
+      event.failure && make("p", { class: "observation" }, event.failure), questionsOf(event.questions));
   },
 };
 

@@ -121,6 +121,8 @@ async def test_no_more_plans_are_written_than_allowed(refinements: int) -> None:
     engine = ScriptedEngine([WRONG, *FIRST, *WRONGS[1 : refinements + 1]])
     episode = await play(engine, setting(refinements=refinements))
     assert episode.stop is StopReason.GAVE_UP
+    assert "I hold no apple" in episode.last_failure, "no revision says so"
+    assert Episode.from_json(json.loads(json.dumps(episode.to_json()))) == episode
     assert len(episode.plans) == refinements + 1
     row = EpisodeRow.of(episode, "t", "0")
     assert (row.refinements, row.questions, row.thoughts) == (refinements, 1, 0)
