@@ -35,7 +35,7 @@ sys.exit(main(sys.argv[1:]))
 OVERRIDES = (
     *("run", "env=miniwob", "env.tasks=[login-user/0,click-test/0]", "env.max_steps=1"),
     *("agent=act", "decoding.actions=hidden", "concurrency=2", "control=false"),
-    *("engine=scripted", "engine.script=script.json", "run_dir=run"),
+    *("engine=scripted", "engine.script=script.json", "run_dir=run", "grace_s=1"),
 )
 ROOT = Path(__file__).resolve().parents[2]
 
