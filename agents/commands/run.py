@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from contextlib import AsyncExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -157,49 +158,54 @@ async def evaluate(
         console.print("opening the engine (a server needs a minute or more to load its model) ...")
     opening = time.monotonic()
     spec: EngineSpec = config.engine
-    with beating(store.folder, progress) as heart:
-        async with spec.open(config.model, store.folder, warm=_grammars(config)) as engine:
-            heart.engine_ready(engine)
-            console.print(f"engine ready after {time.monotonic() - opening:.0f} s")
-            card = protocol.with_engine(card, engine.card)
-            settings.shard.check_protocol(store.folder, card)
-            store.commit(
-                card,
-                protocol.setting(
-                    agent,
-                    settings,
-                    engine.card,
-                    control=config.control,
-                    experiment=config.experiment,
-                    size=config.size.value,
-                ),
-            )
-            session = metered(
+    async with AsyncExitStack() as stack:
+        heart = stack.enter_context(beating(store.folder, progress))
+        engine = await stack.enter_async_context(
+            spec.open(config.model, store.folder, warm=_grammars(config))
+        )
+        opened = time.monotonic() - opening
+        heart.engine_ready(engine)
+        console.print(f"engine ready after {opened:.0f} s")
+        card = protocol.with_engine(card, engine.card)
+        settings.shard.check_protocol(store.folder, card)
+        store.commit(
+            card,
+            protocol.setting(
+                agent,
+                settings,
+                engine.card,
+                control=config.control,
+                experiment=config.experiment,
+                size=config.size.value,
+            ),
+        )
+        meter = stack.enter_context(
+            metered(
                 engine,
                 store.folder,
                 progress,
                 concurrency=settings.concurrency,
-                opening_seconds=time.monotonic() - opening,
+                opening_seconds=opened,
             )
-            with session as meter:
-                async with shown(progress, meter, console):
-                    run = Run(
-                        tasks=tasks,
-                        engine=meter,
-                        planner=config.planner,
-                        reflection=config.reflection,
-                        memory=config.memory,
-                        prompts=prompts,
-                        decoding=config.decoding,
-                        settings=settings,
-                        store=store,
-                        progress=progress,
-                        stopped=stopping.wanted,
-                    )
-                    with stopping.patience():
-                        await run.carry_out()
-            if stopping.wanted() and len(progress.ended) < progress.total:
-                raise asyncio.CancelledError
+        )
+        await stack.enter_async_context(shown(progress, meter, console))
+        run = Run(
+            tasks=tasks,
+            engine=meter,
+            planner=config.planner,
+            reflection=config.reflection,
+            memory=config.memory,
+            prompts=prompts,
+            decoding=config.decoding,
+            settings=settings,
+            store=store,
+            progress=progress,
+            stopped=stopping.wanted,
+        )
+        with stopping.patience():
+            await run.carry_out()
+        if stopping.wanted() and len(progress.ended) < progress.total:
+            raise asyncio.CancelledError
     if config.memory.stores:
         carrying.remember(first, settings.rounds)
     return NOT_EVALUATED if progress.not_evaluated else 0

@@ -17,8 +17,8 @@ from agents.errors import RunFolderError
 from agents.evaluation import wording
 from agents.evaluation.episode import Episode
 from agents.evaluation.row import EpisodeRow
+from agents.evaluation.run_folder import read_faults, read_protocol, read_rows
 from agents.evaluation.shards import gather
-from agents.evaluation.store import read_faults, read_protocol, read_rows
 from agents.evaluation.table import PLAIN_WIDTH
 from agents.evaluation.telling import tell
 

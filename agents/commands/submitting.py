@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
@@ -67,8 +68,21 @@ _ONE = "hydra.sweep.subdir='${single_folder:${hydra.job.num},${shards},${shard},
 """The sweep is a single configuration, unless an experiment sweeps by itself."""
 
 
+_LOST = re.compile(
+    r"Job (?P<job>\S+) \(.*?with path (?P<path>.+?)\s+"
+    r"has not produced any output \(state: (?P<state>[^)]*)\)",
+    re.DOTALL,
+)
+
+
 def refused(error: RuntimeError) -> SubmitError:
     """What Slurm or submitit say about a submission, or about a job that left no result."""
+    if lost := _LOST.search(str(error)):
+        return SubmitError(
+            f"hydra/launcher: job {lost['job']} ended without a result (Slurm: {lost['state']});"
+            f" what it printed is in {Path(lost['path']).parent}; the same command goes on from"
+            " what is finished"
+        )
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     said = next((line for line in lines if "error:" in line), lines[-1] if lines else "no reason")
     return SubmitError(f"hydra/launcher: {said}")

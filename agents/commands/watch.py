@@ -23,7 +23,7 @@ from agents.evaluation.pulse import (
     beating_folders,
     together,
 )
-from agents.evaluation.store import read_protocol
+from agents.evaluation.run_folder import read_protocol
 from agents.evaluation.table import console as make_console
 
 USAGE = "usage: groundling watch RUN_DIR [--once]"

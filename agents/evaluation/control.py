@@ -12,7 +12,7 @@ from typing import Any
 from agents.decoding import ActionMode, Decoding, PlanLevel
 from agents.evaluation.results import ALL, PlannedKind, Result, per_kind
 from agents.evaluation.rounds import last_rows, rounds_of
-from agents.evaluation.store import differences, read_protocol, read_rows
+from agents.evaluation.run_folder import differences, read_protocol, read_rows
 
 WITHOUT_MODEL = ("random", "scripted")
 """Engines that a control says nothing about."""

@@ -11,8 +11,8 @@ from agents.evaluation.episode import EpisodeKey
 from agents.evaluation.labels import labels, letters
 from agents.evaluation.rounds import Trials, last_rows, rounds_of, trials_of
 from agents.evaluation.row import EpisodeRow
+from agents.evaluation.run_folder import Fault, read_faults, read_protocol, read_rows
 from agents.evaluation.shards import gather
-from agents.evaluation.store import Fault, read_faults, read_protocol, read_rows
 from agents.evaluation.throughput import Session, read_sessions
 
 

@@ -23,9 +23,10 @@ from agents.evaluation.carrying import Carrying
 from agents.evaluation.episode import EpisodeKey, Step
 from agents.evaluation.rollout import RolloutLimits, RolloutTask, rollout
 from agents.evaluation.row import EpisodeRow
+from agents.evaluation.run_folder import Fault
 from agents.evaluation.seeds import derive_seed
 from agents.evaluation.shards import WHOLE, Shard
-from agents.evaluation.store import Fault, RunStore
+from agents.evaluation.store import RunStore
 from agents.memory import Memory, Note, Scope
 from agents.planners import Planner, PlannerContext
 from agents.plans import ExecutorFault, PlanPool

@@ -22,9 +22,11 @@ from typing import Any, TypeVar
 from agents.errors import RunFolderError
 from agents.evaluation import control
 from agents.evaluation.episode import EpisodeKey
+from agents.evaluation.json_lines import whole_lines
 from agents.evaluation.pictures import pictures_of
 from agents.evaluation.row import EpisodeRow
-from agents.evaluation.store import RunStore, differences, read_protocol, whole_lines
+from agents.evaluation.run_folder import differences, read_protocol
+from agents.evaluation.store import RunStore
 from agents.memory.files import NAME as MEMORY
 from inference.files import PART, write_atomically
 

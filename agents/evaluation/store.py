@@ -17,35 +17,19 @@ import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Self
 
 from agents.errors import RunFolderError
 from agents.evaluation.episode import Episode, EpisodeKey
+from agents.evaluation.json_lines import append_line, as_json, mend_torn_end
 from agents.evaluation.pictures import trajectory_of
 from agents.evaluation.row import EpisodeRow
+from agents.evaluation.run_folder import Fault, differences, read_protocol, read_rows
 from agents.memory import Note
 from agents.memory.files import write_notes
 from inference.files import PART, write_atomically
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
-    """An attempt at an episode that ended in a crash of engine or world."""
-
-    task: str
-    repeat: int
-    round: int = 1
-    attempt: int
-    boundary: str
-    """The error's class, e.g. `WorldFault`."""
-    message: str
-
-    @property
-    def key(self) -> EpisodeKey:
-        """Which episode was hit."""
-        return EpisodeKey(task=self.task, repeat=self.repeat, round=self.round)
 
 
 class RunStore:
@@ -189,126 +173,6 @@ class RunStore:
                 write_atomically(path, as_json(card, indent=2) + b"\n")
 
 
-def read_rows(folder: Path) -> list[EpisodeRow]:
-    """The finished episodes of a run folder; an unfinished last line is passed over, not touched.
-
-    Raises:
-        RunFolderError: a line that is not one of ours, or an episode that is there twice.
-    """
-    rows: dict[EpisodeKey, EpisodeRow] = {}
-    path = folder / "episodes.jsonl"
-    for number, line in enumerate(whole_lines(path), start=1):
-        try:
-            row = EpisodeRow.from_json(json.loads(line))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise RunFolderError(
-                f"{path} line {number} is not an episode ({error});"
-                " delete that line to have the episode run again"
-            ) from error
-        if row.key in rows:
-            raise RunFolderError(
-                f"{path} line {number} repeats episode {row.key.id}; delete one of the two"
-            )
-        rows[row.key] = row
-    return list(rows.values())
-
-
-def read_faults(folder: Path) -> list[Fault]:
-    """Every attempt that the machinery broke, oldest first."""
-    return [Fault(**json.loads(line)) for line in whole_lines(folder / "faults.jsonl")]
-
-
-def read_protocol(folder: Path) -> dict[str, Any]:
-    """The protocol card of a run folder.
-
-    Raises:
-        RunFolderError: there is none, or it is not JSON.
-    """
-    path = folder / "protocol.json"
-    try:
-        card: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise RunFolderError(
-            f"{folder} is not a run folder: it has no protocol.json; give the run_dir of a run"
-        ) from None
-    except (OSError, ValueError) as error:
-        raise RunFolderError(f"{path} cannot be read ({error}); restore it from a copy") from error
-    return card
-
-
-def differences(old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = "") -> list[str]:
-    """What two protocol cards disagree on, e.g. `decoding.actions: listed there, enforced here`."""
-    found: list[str] = []
-    for key in sorted(set(old) | set(new)):
-        there, here = old.get(key), new.get(key)
-        if isinstance(there, Mapping) and isinstance(here, Mapping):
-            found += differences(there, here, f"{prefix}{key}.")
-        elif there != here:
-            found.append(f"{prefix}{key}: {_short(there)} there, {_short(here)} here")
-    return found
-
-
-def as_json(data: Any, indent: int | None = None) -> bytes:
-    """Readable UTF-8, or ASCII with escapes where a text holds half of a surrogate pair, which a
-    model may say and UTF-8 cannot. Records become objects, without being copied first.
-    """
-
-    def dump(*, ascii_only: bool) -> bytes:
-        return json.dumps(
-            data,
-            default=_fields_of,
-            ensure_ascii=ascii_only,
-            indent=indent,
-            sort_keys=bool(indent),
-        ).encode()
-
-    try:
-        return dump(ascii_only=False)
-    except UnicodeEncodeError:
-        return dump(ascii_only=True)
-
-
-def _fields_of(record: Any) -> dict[str, Any]:
-    return {each.name: getattr(record, each.name) for each in fields(record)}
-
-
-def append_line(path: Path, data: Mapping[str, Any]) -> None:
-    """Add one line and sync it; a line that could be written only in part is taken back."""
-    line = as_json(data) + b"\n"
-    with path.open("ab", buffering=0) as file:
-        end = file.tell()
-        try:
-            written = file.write(line)
-            if written != len(line):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            os.fsync(file.fileno())
-        except OSError:
-            os.ftruncate(file.fileno(), end)
-            raise
-
-
-def mend_torn_end(path: Path) -> None:
-    """Cut off a last line that was never finished: its writer was killed, so it was not
-    committed.
-    """
-    if not path.exists():
-        return
-    with path.open("rb+") as file:
-        body = file.read()
-        end = body.rfind(b"\n") + 1
-        if end < len(body):
-            file.truncate(end)
-            os.fsync(file.fileno())
-
-
-def whole_lines(path: Path) -> list[bytes]:
-    """The lines of a file that were written to their ends; none if it is not there."""
-    if not path.exists():
-        return []
-    body = path.read_bytes()
-    return body[: body.rfind(b"\n") + 1].splitlines()
-
-
 def _acquire(lock: int, folder: Path) -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -342,8 +206,3 @@ def _explained(folder: Path) -> Iterator[None]:
         raise RunFolderError(
             f"run folder {folder} cannot be written ({error.strerror}); {fix}"
         ) from error
-
-
-def _short(value: object) -> str:
-    text = str(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -13,9 +13,9 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+from agents.evaluation.json_lines import append_line, whole_lines
 from agents.evaluation.row import EpisodeRow
 from agents.evaluation.run import Progress
-from agents.evaluation.store import append_line, whole_lines
 from inference.engine import (
     Completion,
     Engine,

@@ -9,7 +9,7 @@ from agents.decoding import ActionMode, PlanLevel
 from agents.evaluation.mask import MaskTotals
 from agents.evaluation.rounds import rounds_of
 from agents.evaluation.row import EpisodeRow
-from agents.evaluation.store import Fault
+from agents.evaluation.run_folder import Fault
 
 _HELP_IN_WORDS = "they are in words; the grammar keeps them to numbered lists of short lines"
 

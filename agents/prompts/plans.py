@@ -5,6 +5,7 @@ The example is written in exactly the form that the grammars allow (`grammars.pl
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from types import MappingProxyType
 
@@ -43,8 +44,9 @@ class PlanPrompts:
     example it gets (AdaPlanner, table 4)."""
 
     @classmethod
+    @cache
     def load(cls, world: str) -> "PlanPrompts":
-        """Read the files of a world.
+        """What the files of a world say, read once.
 
         Raises:
             FileNotFoundError: that world has none.

@@ -14,7 +14,7 @@ from typing import Any
 
 from agents.errors import RunFolderError
 from agents.evaluation.episode import Episode
-from agents.evaluation.store import read_protocol, read_rows
+from agents.evaluation.run_folder import read_protocol, read_rows
 from agents.plans.worlds import WORLD_AGENTS
 from agents.prompts.plans import PlanExample, PlanPrompts
 from agents.skills.library import SIGNATURE

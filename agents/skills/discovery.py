@@ -22,8 +22,8 @@ from pathlib import Path
 
 from agents.errors import RunError
 from agents.evaluation.row import EpisodeRow
+from agents.evaluation.run_folder import read_rows
 from agents.evaluation.seeds import derive_seed
-from agents.evaluation.store import read_rows
 from agents.plans.worlds import WORLD_AGENTS
 from agents.prompts.plans import PlanPrompts
 from agents.skills.acquisition import Acquired

@@ -11,7 +11,7 @@ from agents.acceptance import Rejection, rejection
 from agents.decoding import ActionMode, Decoding
 from agents.evaluation.episode import Episode, StopReason
 from agents.evaluation.row import EpisodeRow
-from agents.evaluation.store import read_rows
+from agents.evaluation.run_folder import read_rows
 from grammars import Grammar
 from inference.engine import Completion, FinishReason, MaskEffect, Request
 from inference.scripted import ScriptedEngine

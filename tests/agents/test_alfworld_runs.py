@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agents.cli import main
-from agents.evaluation.store import read_protocol, read_rows
+from agents.evaluation.run_folder import read_protocol, read_rows
 from envs.alfworld.goals import Kind
 from tests.envs.toy_home import WALKTHROUGHS, write_split
 

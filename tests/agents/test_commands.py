@@ -17,7 +17,8 @@ import pytest
 
 from agents.cli import COMMANDS, main
 from agents.evaluation import control
-from agents.evaluation.store import RunStore, differences, read_protocol, read_rows
+from agents.evaluation.run_folder import differences, read_protocol, read_rows
+from agents.evaluation.store import RunStore
 from grammars import Grammar
 from grammars.shipped import shipped
 from inference.engine import Completion, Request

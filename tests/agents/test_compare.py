@@ -13,7 +13,8 @@ from agents.evaluation.comparison import compare
 from agents.evaluation.likeness import Standing, differences
 from agents.evaluation.loaded import load
 from agents.evaluation.run import Settings
-from agents.evaluation.store import RunStore, read_protocol
+from agents.evaluation.run_folder import read_protocol
+from agents.evaluation.store import RunStore
 from inference.engine import Completion, EngineCard, Request
 from inference.errors import EngineFault
 from inference.scripted import ScriptedEngine

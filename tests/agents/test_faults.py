@@ -21,7 +21,7 @@ from agents.cli import main
 from agents.errors import RunFolderError
 from agents.evaluation.heartbeat import beating
 from agents.evaluation.run import Progress
-from agents.evaluation.store import read_faults, read_rows
+from agents.evaluation.run_folder import read_faults, read_rows
 from envs.alfworld.official import process
 from inference.engine import Completion, Request
 from inference.scripted import ScriptedEngine

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from agents.evaluation.store import read_faults, read_rows
+from agents.evaluation.run_folder import read_faults, read_rows
 from tests.agents.test_rounds import contents
 
 KILLS = 50

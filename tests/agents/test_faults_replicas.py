@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from agents.evaluation.store import read_faults, read_protocol, read_rows
+from agents.evaluation.run_folder import read_faults, read_protocol, read_rows
 from inference.errors import ServerSetupError
 from inference.model import ModelSpec
 from inference.vllm import Vllm

@@ -14,8 +14,9 @@ from agents.evaluation.control import folder_of
 from agents.evaluation.gains import Gains
 from agents.evaluation.rounds import trials_of
 from agents.evaluation.run import Settings
+from agents.evaluation.run_folder import read_rows
 from agents.evaluation.statistics import Interval
-from agents.evaluation.store import RunStore, read_rows
+from agents.evaluation.store import RunStore
 from inference.engine import Completion, EngineCard, Request
 from inference.errors import EngineFault
 from inference.scripted import ScriptedEngine

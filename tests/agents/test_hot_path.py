@@ -10,7 +10,8 @@ import pytest
 
 from agents.evaluation.episode import Episode
 from agents.evaluation.row import EpisodeRow
-from agents.evaluation.store import RunStore, read_rows
+from agents.evaluation.run_folder import read_rows
+from agents.evaluation.store import RunStore
 from envs.world import Affordances, Observation, Task, TextEnv
 from inference.files import write_atomically
 from inference.scripted import ScriptedEngine

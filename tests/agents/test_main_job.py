@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from agents.evaluation.store import read_rows
+from agents.evaluation.run_folder import read_rows
 from tests.agents import offline
 
 WORLD_IS_UP_S = 3.0

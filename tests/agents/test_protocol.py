@@ -8,7 +8,7 @@ import pytest
 from agents.commands.configure import composed
 from agents.evaluation import protocol
 from agents.evaluation.run import Settings
-from agents.evaluation.store import differences
+from agents.evaluation.run_folder import differences
 from agents.prompts import PromptSet
 from inference.engine import EngineCard
 

@@ -15,7 +15,8 @@ from rich.console import Console
 from agents.cli import main
 from agents.commands.configure import composed
 from agents.commands.run import evaluate
-from agents.evaluation.store import RunStore, read_rows
+from agents.evaluation.run_folder import read_rows
+from agents.evaluation.store import RunStore
 from inference.engine import Message, Request
 from tests.benchmarks.recording import RecordingSpec
 

@@ -16,7 +16,8 @@ from agents.evaluation import protocol, table
 from agents.evaluation.control import decoding_of, folder_of
 from agents.evaluation.results import Result
 from agents.evaluation.run import Settings
-from agents.evaluation.store import RunStore, read_rows
+from agents.evaluation.run_folder import read_rows
+from agents.evaluation.store import RunStore
 from inference.engine import Completion, Engine, EngineCard, MaskEffect, Request
 from inference.errors import EngineFault
 from inference.random_engine import RandomEngine

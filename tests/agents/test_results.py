@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from agents.evaluation.results import PlannedKind, per_kind
+from agents.evaluation.run_folder import read_rows
 from agents.evaluation.statistics import Rate
-from agents.evaluation.store import read_rows
 from inference.scripted import ScriptedEngine
 from tests.agents.corridor import CorridorTasks
 from tests.agents.playing import play

@@ -14,7 +14,7 @@ import pytest
 from agents.decoding import Decoding
 from agents.errors import RunFolderError
 from agents.evaluation.rounds import trials_of
-from agents.evaluation.store import read_rows
+from agents.evaluation.run_folder import read_rows
 from agents.memory import Memory, Scope
 from agents.memory.files import NAME, read_notes
 from inference.engine import Completion, Request

@@ -6,7 +6,8 @@ import pytest
 from agents.decoding import ActionMode, ContextPolicy, Decoding
 from agents.errors import ContextTooSmall, RunFolderError
 from agents.evaluation.episode import Episode, StopReason
-from agents.evaluation.store import RunStore, read_faults, read_rows
+from agents.evaluation.run_folder import read_faults, read_rows
+from agents.evaluation.store import RunStore
 from grammars.actions import enforced_action, template_action
 from inference.engine import Completion, Request
 from inference.errors import EngineFault, RequestError

@@ -11,8 +11,8 @@ import pytest
 from agents.cli import main
 from agents.errors import RunFolderError
 from agents.evaluation import shards
+from agents.evaluation.run_folder import read_faults, read_protocol, read_rows
 from agents.evaluation.shards import WHOLE, Shard, begun, gather
-from agents.evaluation.store import read_faults, read_protocol, read_rows
 
 GAMES = [
     *("run", "engine=random", "agent=act", "env=household", "decoding.actions=enforced"),

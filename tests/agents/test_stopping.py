@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agents.commands.stopping import terminable
-from agents.evaluation.store import read_rows
+from agents.evaluation.run_folder import read_rows
 
 ROOT = Path(__file__).parents[2]
 GAMES = [

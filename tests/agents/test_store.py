@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from agents.errors import RunFolderError
-from agents.evaluation.store import RunStore, append_line, read_faults, read_rows
+from agents.evaluation.json_lines import append_line
+from agents.evaluation.run_folder import read_faults, read_rows
+from agents.evaluation.store import RunStore
 from inference.scripted import ScriptedEngine
 from tests.agents.corridor import CorridorTasks
 from tests.agents.playing import play
@@ -108,7 +110,7 @@ def test_a_line_that_does_not_fit_the_disk_leaves_the_file_as_it_was(
     program = f"""
         import resource, signal
         from pathlib import Path
-        from agents.evaluation.store import append_line
+        from agents.evaluation.json_lines import append_line
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, ({len(before)} + {room}, resource.RLIM_INFINITY))
         try:

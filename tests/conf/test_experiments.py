@@ -9,7 +9,7 @@ from omegaconf import DictConfig
 from agents.cli import main
 from agents.commands.configure import ConfigError, composed
 from agents.evaluation.rounds import rounds_of
-from agents.evaluation.store import read_protocol
+from agents.evaluation.run_folder import read_protocol
 from conf.schema import Size, register
 
 COMPARISONS = ("sweet_sour_table1", "adaplanner_table2", "adaplanner_table3", "small_models")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.errors import RunFolderError
-from agents.evaluation.store import read_protocol
+from agents.evaluation.run_folder import read_protocol
 from agents.evaluation.verify.finding import Difference
 
 SHARED_WITH_CONTROL = ("world", "tasks", "limits", "repeat", "seed")

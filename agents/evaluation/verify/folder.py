@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from agents.evaluation.store import whole_lines
+from agents.evaluation.json_lines import whole_lines
 from agents.evaluation.verify.card import as_its_run, known_protocol
 from agents.evaluation.verify.finding import Difference, Finding, NotReplayed
 from agents.evaluation.verify.lines import (

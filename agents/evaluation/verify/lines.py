@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.evaluation.episode import EpisodeKey
-from agents.evaluation.store import whole_lines
+from agents.evaluation.json_lines import whole_lines
 from agents.evaluation.verify.finding import Difference, Remark
 
 NAMED = 3

@@ -9,7 +9,8 @@ import pytest
 from agents.commands.configure import composed
 from agents.commands.run import run
 from agents.evaluation.episode import EpisodeKey
-from agents.evaluation.store import RunStore, read_rows
+from agents.evaluation.run_folder import read_rows
+from agents.evaluation.store import RunStore
 from agents.memory import SkillMemory
 from agents.memory.files import NAME
 from agents.skills.library import write_library

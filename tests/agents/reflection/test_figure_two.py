@@ -11,7 +11,8 @@ from rich.console import Console
 
 from agents.commands.configure import composed
 from agents.commands.run import evaluate
-from agents.evaluation.store import RunStore, read_rows
+from agents.evaluation.run_folder import read_rows
+from agents.evaluation.store import RunStore
 from agents.memory import NoteKind
 from agents.memory.files import read_notes
 from envs.scienceworld import ScienceWorld

@@ -9,7 +9,7 @@ import pytest
 from agents.acceptance import Rejection
 from agents.commands.configure import composed
 from agents.decoding import ActionMode, Decoding
-from agents.evaluation.store import read_rows
+from agents.evaluation.run_folder import read_rows
 from agents.memory import Memory, NoMemory
 from agents.planners import Purpose
 from agents.reflection import NoReflection, Reflection

@@ -9,7 +9,7 @@ from agents.cli import main
 from agents.commands.configure import ConfigError, composed
 from agents.commands.discover import discover
 from agents.errors import RunError, RunFolderError
-from agents.evaluation.store import differences, read_protocol, read_rows
+from agents.evaluation.run_folder import differences, read_protocol, read_rows
 from agents.skills.discovery import NotEvaluated
 from agents.skills.library import read_library
 from agents.skills.skill import Trial, Verdict

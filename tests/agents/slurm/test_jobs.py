@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from agents.cli import main
+from agents.evaluation.run_folder import read_protocol, read_rows
 from agents.evaluation.shards import begun
-from agents.evaluation.store import read_protocol, read_rows
 from tests.agents.slurm.cluster import Cluster, wait_for
 
 pytestmark = [pytest.mark.slurm, pytest.mark.timeout(500)]

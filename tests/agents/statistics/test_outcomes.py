@@ -7,8 +7,8 @@ import pytest
 
 from agents.evaluation.rounds import Trials
 from agents.evaluation.row import EpisodeRow
+from agents.evaluation.run_folder import read_rows
 from agents.evaluation.statistics import Which, outcomes_of
-from agents.evaluation.store import read_rows
 from inference.scripted import ScriptedEngine
 from tests.agents.corridor import CorridorTasks
 from tests.agents.playing import play
