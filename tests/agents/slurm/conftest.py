@@ -13,10 +13,8 @@ from tests.agents.slurm.cluster import Cluster, missing
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Cluster]:
-    """Skips unless GROUNDLING_REQUIRE names slurm, and then fails where Slurm cannot be started.
-
-    Not run by itself: on a busy machine the submitting command may take a job that is being put
-    back into its queue for one that failed, and end with 1 although the job goes on.
+    """Skips unless GROUNDLING_REQUIRE names slurm, and then fails where Slurm cannot be started: it
+    takes more than a minute, and CI has no time for it.
     """
     if "slurm" not in os.environ.get("GROUNDLING_REQUIRE", "").split(","):
         pytest.skip("starts a Slurm of its own, for minutes: set GROUNDLING_REQUIRE=slurm")
