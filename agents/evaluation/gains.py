@@ -15,6 +15,7 @@ from agents.evaluation.statistics import (
     mean_interval,
     mean_of,
     outcomes_of,
+    success_interval,
 )
 
 HEADINGS = (
@@ -24,9 +25,9 @@ HEADINGS = (
 LEGEND = (
     "by round: n: tasks whose rounds are whole; 1st, best, last: the first round, the best one and"
     " the last one of each task, which is its first success or its last allowed try; clamp: mean"
-    " points at the end of that round, failures 0; 95% CI: Wilson's for won, of a bootstrap over"
-    " tasks for points; rounds: mean number played; in the tables above, a task counts with its"
-    " last round"
+    " points at the end of that round, failures 0; 95% CI: of the last round, made as above; of"
+    " points, a bootstrap over tasks; rounds: mean number played; in the tables above, a task"
+    " counts with its last round"
 )
 
 
@@ -39,6 +40,8 @@ class Gains:
     missing: int
     won_first: int
     won_last: int
+    won_interval: Interval | None
+    """Of the share won in the last round, 0 to 1; see `statistics.success_interval`."""
     first: float | None
     """Mean points at the end of the first round, failures counted 0, as in Sweet&Sour."""
     best: float | None
@@ -60,6 +63,7 @@ class Gains:
             missing=planned - len(trials),
             won_first=Rate.of(first).won,
             won_last=Rate.of(last).won,
+            won_interval=success_interval(last),
             first=mean_of(first),
             best=mean_of(best),
             last=mean_of(last),
@@ -83,7 +87,7 @@ def render(gains: Sequence[Gains]) -> Table:
 
 def _cells(gains: Gains) -> list[str]:
     n = gains.tasks
-    success = Rate(won=gains.won_last, evaluated=n).interval
+    success = gains.won_interval
     return [
         gains.name,
         str(n),

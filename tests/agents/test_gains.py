@@ -139,6 +139,7 @@ async def test_an_interval_is_a_bootstrap_over_tasks_not_over_repeats(tmp_path: 
     assert found[0].last_interval == found[1].last_interval
     assert found[0].last == pytest.approx(100 / 3)
     assert found[0].last_interval == Interval(low=0.0, high=100.0)
+    assert found[1].won_interval == Interval(low=0.0, high=1.0), "no Wilson's of nine"
 
 
 def test_the_widest_line_fits_a_log_file() -> None:
@@ -149,6 +150,7 @@ def test_the_widest_line_fits_a_log_file() -> None:
         missing=271,
         won_first=2710,
         won_last=2710,
+        won_interval=Interval(low=1.0, high=1.0),
         first=-100.0,
         best=-100.0,
         last=-100.0,

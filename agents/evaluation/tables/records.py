@@ -30,7 +30,7 @@ class Line:
     method: str
     model: str
     origin: str
-    """A published source, or a run folder."""
+    """A published source, or run folders."""
     ours: bool
     cells: Mapping[str, Cell]
     """By column; `NOTHING` where one is not there."""

@@ -1,7 +1,7 @@
 """What small models gain by each method: sizes x agents x grammar levels, and at what cost."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from agents.evaluation.comparison import Cost
@@ -31,7 +31,9 @@ _PUBLISHED = {"alfworld": "small_alfworld", "scienceworld": "small_scienceworld"
 
 
 def comparison(runs: Sequence[LoadedRun]) -> PaperTable | None:
-    """A line a run, smaller models first; None unless several models or worlds were played."""
+    """A line for each agent with a model, smaller models first; None unless several models or
+    worlds were played.
+    """
     own = [run for run in runs if run.overall.evaluated]
     if len({(model_of(run), run.world) for run in own}) < 2:
         return None
@@ -47,7 +49,7 @@ def comparison(runs: Sequence[LoadedRun]) -> PaperTable | None:
         place="",
         unit=f"{PERCENT} won, or points",
         columns=columns,
-        lines=(*published, *sorted(_lines(own), key=_merit)),
+        lines=(*published, *sorted(_side_by_side(_lines(own)), key=_merit)),
         notes=(
             "published lines are of other protocols, named in their remarks: they say where small"
             " models stand, and are no baseline",
@@ -106,6 +108,27 @@ def _lines(runs: Sequence[LoadedRun]) -> Iterator[Line]:
         if (beside := run.random_result()) is not None:
             chance.setdefault((run.world, line.method), _by_chance(run, beside, line))
     yield from chance.values()
+
+
+def _side_by_side(lines: Iterable[Line]) -> Sequence[Line]:
+    """What one agent reached with one model in several worlds, in one line; a second run in the
+    same world has a line of its own.
+    """
+    found: list[Line] = []
+    for line in lines:
+        beside = (
+            n for n, other in enumerate(found)
+            if (other.method, other.model) == (line.method, line.model)
+            and not other.cells.keys() & line.cells.keys()
+        )  # fmt: skip
+        place = next(beside, None)
+        if place is None:
+            found.append(line)
+        else:
+            other = found[place]
+            origin = f"{other.origin}; {line.origin}"
+            found[place] = replace(other, origin=origin, cells={**other.cells, **line.cells})
+    return found
 
 
 def _by_chance(run: LoadedRun, result: Result, beside: Line) -> Line:

@@ -44,6 +44,18 @@ def test_smaller_models_stand_first_and_chance_before_them() -> None:
     assert small_models.comparison([small]) is None
 
 
+def test_one_agent_with_one_model_has_its_worlds_side_by_side_and_each_seed_for_itself() -> None:
+    played = [run(world, WON, model="tiny_135m") for world in ("household", "scienceworld")]
+    table = small_models.comparison([*played, run("household", LOST, model="tiny_135m")])
+    assert table is not None
+    told = [
+        tuple(line.cell(f"{world} won").value for world in ("household", "scienceworld"))
+        for line in table.lines
+        if line.ours
+    ]
+    assert told == [(100.0, 100.0), (0.0, None)]
+
+
 def test_published_small_models_stand_above_with_their_protocols() -> None:
     table = small_models.comparison([run("alfworld", WON), run("scienceworld", WON)])
     assert table is not None
