@@ -62,8 +62,10 @@ PartitionName=high Nodes=localhost MaxTime=INFINITE State=UP PriorityTier=10 Pre
 SACCT = """\
 #!/bin/sh
 # Stands for sacct where there is no accounting: the same columns, from the controller's memory.
+# A job that is sent a signal runs: sacct knows no such state; submitit would take it for an end.
 echo 'JobID|State|NodeList'
 scontrol -o show job | sed -nE \\
+  -e 's/ JobState=SIGNALING / JobState=RUNNING /' \\
   -e 's/^JobId=\\w+ ArrayJobId=(\\w+) ArrayTaskId=([0-9]+) .* JobState=(\\w+) .*/\\1_\\2|\\3|/p' \\
   -e 's/^JobId=([0-9]+) JobName=.* JobState=(\\w+) .*/\\1|\\2|/p'
 """
@@ -137,12 +139,17 @@ class Cluster:
         return answer.stdout
 
     def jobs(self) -> dict[str, dict[str, str]]:
-        """Every job that was ever submitted, by its name: the fields of `scontrol show job`."""
+        """Every job ever submitted, by its name: the fields of `scontrol show job`.
+
+        One that is being sent a signal runs.
+        """
         found = {}
         for line in self.call("scontrol", "-o", "show", "job").splitlines():
             fields = dict(part.split("=", 1) for part in line.split() if "=" in part)
             if "JobId" not in fields:
                 continue
+            if fields["JobState"] == "SIGNALING":
+                fields["JobState"] = "RUNNING"
             name = fields["JobId"]
             if "ArrayTaskId" in fields:
                 name = f"{fields['ArrayJobId']}_{fields['ArrayTaskId']}"

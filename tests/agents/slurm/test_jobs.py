@@ -137,7 +137,7 @@ def test_a_preempted_job_stops_in_order_and_goes_on_when_its_place_is_free_again
         all_cores = ("sbatch", "--partition=high", "--exclusive", "--output=/dev/null")
         cluster.call(*all_cores, "--wrap=sleep 1")
         wait_for(lambda: run.jobs()[job]["JobState"] != "RUNNING", PATIENCE_S)
-        assert "stopped: finished episodes are in" in run.logs()
+        wait_for(lambda: "stopped: finished episodes are in" in run.logs(), PATIENCE_S)
         assert 3 <= len(read_rows(folder)) < 72
         cluster.hurry(run.jobs)
         said = run.ended()
