@@ -22,10 +22,11 @@ LINE_SECONDS = 15.0
 @asynccontextmanager
 async def shown(progress: Progress, engine: Engine, console: Console) -> AsyncIterator[None]:
     """Show the progress while the block runs, off the hot path: it only reads counters."""
-    started = time.monotonic()
+    started, said = time.monotonic(), engine.status().generated_tokens
 
     def line() -> str:
-        return describe(progress, engine, time.monotonic() - started)
+        tokens = engine.status().generated_tokens - said
+        return describe(progress, engine, time.monotonic() - started, tokens)
 
     async def follow() -> None:
         if console.is_terminal:
@@ -46,9 +47,12 @@ async def shown(progress: Progress, engine: Engine, console: Console) -> AsyncIt
         console.print(line(), highlight=False, soft_wrap=True)
 
 
-def describe(progress: Progress, engine: Engine, seconds: float) -> str:
-    """One line: how far, how well, how fast, and how the engine is."""
-    done, status = progress.ended, engine.status()
+def describe(progress: Progress, engine: Engine, seconds: float, tokens: int) -> str:
+    """One line: how far, how well, how fast, and how the engine is.
+
+    `tokens` were generated in these seconds: an engine that several runs share has counted more.
+    """
+    done = progress.ended
     parts = [
         f"{len(done)}/{progress.total} episodes",
         f"{len(progress.running)} running ({sum(progress.running.values())} steps)",
@@ -62,7 +66,7 @@ def describe(progress: Progress, engine: Engine, seconds: float) -> str:
         parts.append(f"{len(progress.not_evaluated)} not evaluated")
     if progress.retries:
         parts.append(f"{progress.retries} retried")
-    parts.append(f"{status.generated_tokens / max(seconds, 1e-9):.0f} tokens/s")
-    parts.append(f"engine {status.state}")
+    parts.append(f"{tokens / max(seconds, 1e-9):.0f} tokens/s")
+    parts.append(f"engine {engine.status().state}")
     parts.append(f"{int(seconds) // 60}:{int(seconds) % 60:02d}")
     return " | ".join(parts)
