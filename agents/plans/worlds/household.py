@@ -7,9 +7,9 @@ looks at the receptacle instead; where it knows that it is there, without asking
 down first what the agent holds: a revised plan may begin with full hands.
 
 The report says one thing more than the paper's: where a method was refused because the agent was
-elsewhere or did not hold the thing, it says so. The prompt tells these conditions of the methods,
-but of their breach the world says only "Nothing happens.", and small models then wrote the same
-step again.
+elsewhere, did not hold the thing, or named a place that is not there (`sinkbasin` for `sinkbasin
+1`), it says so. The prompt tells these conditions of the methods, but of their breach the world
+says only "Nothing happens.", and small models then wrote the same step again.
 """
 
 import re
@@ -107,7 +107,9 @@ class HouseholdAgent:
                 self._location = receptacle
                 return observation.text
         observation = await self._interactions.act(f"examine {receptacle}")
-        if not observation.invalid:
+        if observation.invalid:
+            self._breach = self._missing(receptacle)
+        elif receptacle in self._receptacles:  # things can be examined, too
             self._location = receptacle
         return observation.text
 
@@ -117,8 +119,8 @@ class HouseholdAgent:
         observation = await self._interactions.act(f"take {thing} from {receptacle}")
         if observation.text.startswith("You pick up"):
             self._holding, self._breach = thing, ""
-        elif observation.invalid and receptacle != self._location:
-            self._breach = f"To take {thing} from {receptacle} I must be at {receptacle}."
+        elif observation.invalid:
+            self._breach = self._elsewhere(f"To take {thing} from {receptacle}", receptacle)
         return observation.text
 
     async def _treat(self, method: str, thing: str, receptacle: str) -> str:
@@ -138,6 +140,23 @@ class HouseholdAgent:
         return observation.text
 
     def _unmet(self, aim: str, thing: str, receptacle: str) -> str:
-        if receptacle != self._location:
-            return f"{aim} I must be at {receptacle}."
+        if elsewhere := self._elsewhere(aim, receptacle):
+            return elsewhere
         return f"{aim} I must hold {thing}." if thing != self._holding else ""
+
+    def _elsewhere(self, aim: str, receptacle: str) -> str:
+        if receptacle == self._location:
+            return ""
+        return self._missing(receptacle) or f"{aim} I must be at {receptacle}."
+
+    def _missing(self, receptacle: str) -> str:
+        """That no place has this name, and which ones of its type there are."""
+        if receptacle in self._receptacles:
+            return ""
+        kin = [place for place in self._receptacles if _type_of(place) == _type_of(receptacle)]
+        there = f"; there is {', '.join(kin)}" if kin else ""
+        return f"No place here is called {receptacle}{there}."
+
+
+def _type_of(name: str) -> str:
+    return name.rstrip("0123456789 ")

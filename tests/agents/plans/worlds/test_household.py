@@ -102,3 +102,28 @@ async def test_the_report_says_which_condition_of_a_method_was_not_met() -> None
     assert "To clean soapbar 1 with sinkbasin 1 I must hold soapbar 1." in agent.report()
     await agent.call("clean", ("cloth 1", "sinkbasin 1"))
     assert "I must" not in agent.report()
+
+
+async def test_the_report_says_that_a_place_does_not_exist_and_what_there_is_of_its_type() -> None:
+    agent = Home().agent
+    await agent.call("goto", ("toilet 1",))
+    missing = "No place here is called sinkbasin; there is sinkbasin 1."
+    for method, args in (
+        ("goto", ("sinkbasin",)),
+        ("take", ("cloth 1", "sinkbasin")),
+        ("put", ("cloth 1", "sinkbasin")),
+        ("clean", ("cloth 1", "sinkbasin")),
+    ):
+        await agent.call(method, args)
+        assert missing in agent.report(), method
+        assert agent.attribute("location") == "toilet 1"
+    await agent.call("goto", ("throne 1",))
+    assert "No place here is called throne 1." in agent.report()
+
+
+async def test_who_examines_a_thing_is_not_at_it() -> None:
+    agent = Home().agent
+    await agent.call("goto", ("toilet 1",))
+    await agent.call("take", ("soapbar 1", "toilet 1"))
+    assert "nothing special" in str(await agent.call("goto", ("soapbar 1",)))
+    assert agent.attribute("location") == "toilet 1"
