@@ -4,8 +4,8 @@ Each blank is one question: the prompt, and as the beginning of the answer all t
 An answer counts only if it ended by itself and our own parser takes it (`agents.acceptance`); the
 first one that does not ends the writing, and nothing is mended.
 
-A revision that says again what has failed is drawn again, since a greedy small model repeats itself
-whatever it is told: see `agents.plans.steps`.
+A plan that says again what has failed, or what was not taken, is drawn again, since a greedy small
+model repeats itself whatever it is told: see `agents.plans.steps`.
 """
 
 from collections.abc import Callable, Mapping
@@ -62,6 +62,12 @@ class PlanTask:
     """What can stand in its slots."""
     tried: tuple[Tried, ...] = ()
     """The plans that have failed, the newest last."""
+    refused: tuple[str, ...] = ()
+    """The texts of plans that were not taken."""
+
+    def repeated_by(self, text: str, *, taken: bool) -> bool:
+        """Whether a plan that was just written, and taken or not, brings nothing new."""
+        return repeats_plan(text, self.tried) if taken else text in self.refused
 
     @property
     def comment(self) -> str:
@@ -178,7 +184,7 @@ class Writer:
         form = form_of(task, level)
         most = self._decoding.max_plan_tokens
         written = await self.fill(form, task.messages, most, in_all=most, tried=task.tried)
-        if written.rejected is None and repeats_plan(written.text, task.tried):
+        if task.repeated_by(written.text, taken=written.rejected is None):
             again = await self.fill(
                 form, task.messages, most, in_all=most, tried=task.tried, drawn=True
             )
@@ -209,7 +215,7 @@ class Writer:
             refused = rejection(completion, None)
             if refused is None and verdict.syntax_error:
                 refused = Rejection.MALFORMED
-            if refused or not repeats_plan(text, task.tried):
+            if not task.repeated_by(text, taken=refused is None):
                 break
         return WrittenPlan(text=text, calls=tuple(calls), rejected=refused, verdict=verdict)
 

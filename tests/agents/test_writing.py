@@ -152,3 +152,24 @@ async def test_a_whole_plan_that_came_to_its_end_in_vain_is_drawn_again() -> Non
     assert temperatures == [0.0, 0.0, 0.0, 1.0, 1.0]
     assert plan.accepted
     assert "desk 1" not in plan.text
+
+
+@pytest.mark.parametrize(
+    ("level", "said", "other"),
+    [
+        (PlanLevel.free, "    agent.goto('desk 1')\n" * 9, "    agent.goto('shelf 1')\n" * 9),
+        (PlanLevel.typed, " Find it and take it and put it down.\n", " Go and look and see.\n"),
+    ],
+)
+async def test_a_plan_that_was_cut_and_is_said_again_is_drawn(
+    level: PlanLevel, said: str, other: str
+) -> None:
+    engine = ScriptedEngine([said, said, other])
+    alone = writer(engine, max_plan_tokens=3)
+    cut = await alone.plan(TASK, level)
+    assert cut.rejected is Rejection.TRUNCATED
+    again = await alone.plan(replace(TASK, refused=(cut.text,)), level)
+    temperatures = [request.sampling.temperature for request in engine.requests]
+    assert temperatures == [0.0, 0.0, 1.0]
+    assert again.rejected is Rejection.TRUNCATED, "what is cut is not taken, drawn or not"
+    assert again.text != cut.text

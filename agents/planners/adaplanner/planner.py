@@ -66,6 +66,7 @@ class EpisodePlanner:
         self._plans: list[PlanRecord] = []
         self._written = 0
         self._tried: list[Tried] = []
+        self._refused: list[str] = []
         self._actions = 0
         self._failed = ""
         """How the last plan failed that was run, if none was written after it."""
@@ -127,6 +128,7 @@ class EpisodePlanner:
                     skeleton=example.skeleton if example else None,
                     slots=agent.slots,
                     tried=tuple(self._tried),
+                    refused=tuple(self._refused),
                 )
                 plan = await self._write(task, failure)
                 rejected = plan.rejected
@@ -136,6 +138,7 @@ class EpisodePlanner:
                 self._note(plan, failure, start)
                 self._failed = ""
                 if not plan.accepted:
+                    self._refused.append(plan.text)
                     continue
                 ended = failure is not None and failure.step is None
                 outcome = await session.run(plan.text, start)

@@ -214,13 +214,21 @@ async def test_the_code_check_mends_a_plan_that_python_cannot_read() -> None:
 
 async def test_there_is_no_code_check_under_a_grammar() -> None:
     cut = "General plan that never ends"
-    engine = ScriptedEngine([cut, cut], check=False)
+    engine = ScriptedEngine([cut, f"{cut} either"], check=False)
     episode = await play(engine, setting(level=PlanLevel.typed, refinements=1))
     purposes = {call.purpose for call in episode.unspent_calls}
     assert purposes == {Purpose.PLAN, Purpose.REFINE}
     assert [plan.rejected for plan in episode.plans] == [Rejection.MALFORMED] * 2
     assert "was not used: malformed" in engine.requests[1].messages[-2].content
     assert EpisodeRow.of(episode, "t", "0").rejected_plans == 2
+
+
+async def test_a_plan_that_was_not_taken_and_is_written_again_is_drawn() -> None:
+    cut = "General plan that never ends"
+    engine = ScriptedEngine([cut, cut, f"{cut} either"], check=False)
+    episode = await play(engine, setting(level=PlanLevel.typed, refinements=1))
+    assert [r.sampling.temperature for r in engine.requests[:3]] == [0.0, 0.0, 1.0]
+    assert len(episode.plans) == 2
 
 
 async def test_without_asking_the_names_stay_in_order_and_the_first_number_is_taken() -> None:
