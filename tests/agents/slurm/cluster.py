@@ -157,8 +157,9 @@ class Cluster:
         return found
 
     def hurry(self, jobs: Callable[[], dict[str, dict[str, str]]]) -> None:
-        """Wait until these are requeued, and start them now: munge's credentials, which may not be
-        used twice, make Slurm wait for eleven seconds and more.
+        """Wait until these are requeued, and start them soon: munge's credentials, which may not be
+        used twice, make Slurm wait for eleven seconds and more. Not at once: in the second in which
+        a job was killed its node refuses to launch it, and it counts as failed.
         """
 
         def requeued(state: str) -> list[str]:
@@ -166,7 +167,7 @@ class Cluster:
 
         wait_for(lambda: not requeued("RUNNING") and not requeued("COMPLETING"), 60)
         for name in requeued("PENDING"):
-            self.call("scontrol", "update", f"JobId={name}", "StartTime=now")
+            self.call("scontrol", "update", f"JobId={name}", "StartTime=now+2")
 
     def announce_preemption(self, *, by_user_signal: bool) -> None:
         """Whether a job is sent the signal that it asked for, or SIGTERM as without this option."""
