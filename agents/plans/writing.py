@@ -65,9 +65,9 @@ class PlanTask:
     refused: tuple[str, ...] = ()
     """The texts of plans that were not taken."""
 
-    def repeated_by(self, text: str, *, taken: bool) -> bool:
-        """Whether a plan that was just written, and taken or not, brings nothing new."""
-        return repeats_plan(text, self.tried) if taken else text in self.refused
+    def repeated_by(self, text: str) -> bool:
+        """Whether a plan that was just written brings nothing new."""
+        return text in self.refused or repeats_plan(text, self.tried)
 
     @property
     def comment(self) -> str:
@@ -184,7 +184,7 @@ class Writer:
         form = form_of(task, level)
         most = self._decoding.max_plan_tokens
         written = await self.fill(form, task.messages, most, in_all=most, tried=task.tried)
-        if task.repeated_by(written.text, taken=written.rejected is None):
+        if task.repeated_by(written.text):
             again = await self.fill(
                 form, task.messages, most, in_all=most, tried=task.tried, drawn=True
             )
@@ -215,7 +215,7 @@ class Writer:
             refused = rejection(completion, None)
             if refused is None and verdict.syntax_error:
                 refused = Rejection.MALFORMED
-            if not task.repeated_by(text, taken=refused is None):
+            if not task.repeated_by(text):
                 break
         return WrittenPlan(text=text, calls=tuple(calls), rejected=refused, verdict=verdict)
 
